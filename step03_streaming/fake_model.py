@@ -1,0 +1,68 @@
+"""A model without a network: it plays a script of rules (chapters 8.2 and 8.3, `fake-model.ts`).
+
+The rules are matched against the last message of the context, whatever that is. They are no
+queue of prepared answers: a message that is missing from the context changes what is said next.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from .harness_types import (
+    AssistantMessage,
+    Context,
+    StreamDone,
+    StreamError,
+    StreamEvent,
+    StreamOptions,
+    StreamStart,
+    TextContent,
+    TextDelta,
+    message_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the script: if `match` is part of the match key, say `reply`.
+
+    `match` None matches everything. With `error` the stream breaks after the reply, with that text.
+    """
+
+    reply: str
+    match: str | None = None
+    error: str | None = None
+
+
+def match_key(context: Context) -> str:
+    """Return the text that the rules are matched against: the last message, whoever it is from."""
+    if not context.messages:
+        return ""
+    last = context.messages[-1]
+    return message_text(last)
+
+
+class FakeModel:
+    """A StreamFn that answers by the first rule that matches."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+
+    async def __call__(
+        self, context: Context, options: StreamOptions | None = None, /
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the reply of the matching rule, with `options.delay` seconds between deltas."""
+        key = match_key(context)
+        rule = next((r for r in self._rules if r.match is None or r.match in key), None)
+        yield StreamStart()
+        if rule is None:
+            yield StreamError(f"剧本里没有一条规则命中：{key}")
+            return
+        for start in range(0, len(rule.reply), 2):
+            if start and options is not None and options.delay:
+                await asyncio.sleep(options.delay)
+            yield TextDelta(rule.reply[start : start + 2])
+        if rule.error is not None:
+            yield StreamError(rule.error)
+            return
+        yield StreamDone(AssistantMessage([TextContent(rule.reply)], "stop"))

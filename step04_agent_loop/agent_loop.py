@@ -1,0 +1,107 @@
+"""The agent loop: ask the model, run the tools it wants, ask again (chapter 8.3, `agent-loop.ts`).
+
+It prints nothing. It yields events for people and appends messages for the model; the two
+channels meet nowhere else.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+
+from .harness_types import (
+    AssistantMessage,
+    Context,
+    HarnessEvent,
+    StreamDone,
+    StreamError,
+    StreamFn,
+    StreamOptions,
+    TextContent,
+    ToolCallContent,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolResultMessage,
+    TurnEnd,
+    TurnStart,
+    message_text,
+    tool_calls_of,
+)
+from .tools import ToolHandler
+
+
+async def run_agent_loop(
+    *,
+    stream_fn: StreamFn,
+    context: Context,
+    tools: Mapping[str, ToolHandler],
+    max_turns: int = 8,
+    stream_options: StreamOptions | None = None,
+) -> AsyncGenerator[HarnessEvent, None]:
+    """Answer the last message of `context`, appending to `context.messages` in place.
+
+    `max_turns` is how often the model may be asked; 0 or less asks it never. The run ends in one of
+    four ways: the model wants no tool (the normal one), it fails, its stream ends without a last
+    event, or it has had its turns. Close the generator if you leave it early (`aclosing`).
+    """
+    for turn in range(1, max_turns + 1):
+        yield TurnStart(turn)
+
+        # First: ask the model, and pass on its events as they come.
+        assistant: AssistantMessage | None = None
+        async with aclosing(stream_fn(context, stream_options)) as stream:
+            async for event in stream:
+                yield event
+                if isinstance(event, StreamDone):
+                    assistant = event.message
+                elif isinstance(event, StreamError):
+                    return  # The model failed: nothing of this turn is kept.
+        if assistant is None:
+            return  # The stream broke its contract; guessing what it meant helps nobody.
+        context.messages.append(assistant)
+
+        # Second: no tool wanted means that the model has said what it had to say.
+        tool_calls = tool_calls_of(assistant)
+        if not tool_calls:
+            yield TurnEnd(turn)
+            return
+
+        # Third: run the tools one by one; each result goes back into the context.
+        for tool_call in tool_calls:
+            yield ToolCallStarted(tool_call)
+            result = await execute_tool_call(tool_call, tools)
+            context.messages.append(result)
+            yield ToolCallFinished(
+                result.tool_call_id, result.tool_name, message_text(result), result.is_error
+            )
+
+        # Fourth: once more from the top, with the new results.
+        yield TurnEnd(turn)
+
+    yield StreamError(f"Agent Loop 达到最大轮数 {max_turns}，已强制停止。")
+
+
+async def execute_tool_call(
+    tool_call: ToolCallContent, tools: Mapping[str, ToolHandler]
+) -> ToolResultMessage:
+    """Run one tool and return its result message, whatever happens.
+
+    An unknown tool and a tool that raises end as a result with `is_error`: only what is in the
+    context can teach the model to try something else. A cancellation is no failure and passes.
+    """
+    is_error = False
+    handler = tools.get(tool_call.name)
+    if handler is None:
+        text, is_error = f"未注册的工具：{tool_call.name}", True
+    else:
+        try:
+            text = await handler(tool_call.arguments)
+        except Exception as error:
+            text, is_error = f"工具执行失败：{error_text(error)}", True
+    return ToolResultMessage(tool_call.id, tool_call.name, [TextContent(text)], is_error)
+
+
+def error_text(error: Exception) -> str:
+    """Return the error's message, or its class where it has none or cannot say it."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__

@@ -1,0 +1,40 @@
+"""The tools of this step: a name and a function each, nothing checked, rough on purpose."""
+
+import operator
+import re
+from collections.abc import Awaitable, Callable
+from decimal import Decimal, localcontext
+
+ToolHandler = Callable[[dict[str, object]], Awaitable[str]]
+
+# A regular expression can do little, and so can whoever writes the expression: no eval here.
+OPERATION = re.compile(
+    r"\s*(-?[0-9]{1,100}(?:\.[0-9]{1,100})?)"
+    r"\s*([-+*/])"
+    r"\s*(-?[0-9]{1,100}(?:\.[0-9]{1,100})?)\s*"
+)
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+
+
+async def calc(arguments: dict[str, object]) -> str:
+    """Work out one operation on two numbers, such as 12*8."""
+    expression = str(arguments.get("expression"))
+    operation = OPERATION.fullmatch(expression)
+    if operation is None:
+        return f"无法解析表达式：{expression}"
+    left, sign, right = operation.groups()
+    if sign == "/" and not Decimal(right):
+        return "除数不能为 0"
+    return calculate(left, sign, right)
+
+
+def calculate(left: str, sign: str, right: str) -> str:
+    """Return the result as a person writes it: 96 and 0.3, not 96.0 and 0.30000000000000004."""
+    # At this precision all but the endless decimals of a division come out exact.
+    with localcontext(prec=max(28, len(left) + len(right))):
+        result = OPERATORS[sign](Decimal(left), Decimal(right))
+        return f"{result.normalize() + 0:f}"
+
+
+def create_tools() -> dict[str, ToolHandler]:
+    return {"calc": calc}

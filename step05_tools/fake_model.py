@@ -1,0 +1,97 @@
+"""A model without a network: it plays a script of rules (chapters 8.2 and 8.3, `fake-model.ts`).
+
+The rules are matched against the last message of the context, whatever that is. They are no
+queue of prepared answers: a message that is missing from the context changes what is said next.
+"""
+
+import asyncio
+import copy
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from .harness_types import (
+    AssistantMessage,
+    Context,
+    StreamDone,
+    StreamError,
+    StreamEvent,
+    StreamOptions,
+    StreamStart,
+    TextContent,
+    TextDelta,
+    ToolCallAnnounced,
+    ToolCallContent,
+    message_text,
+)
+
+
+class ScriptedCall(TypedDict):
+    """A tool call as a rule writes it; the id is given when it is played."""
+
+    name: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the script: if `match` is part of the match key, say `reply`.
+
+    `match` None matches everything. With `error` the stream breaks after the reply, with that text.
+    With `tool_call` the model asks for that tool after the reply.
+    """
+
+    reply: str
+    match: str | None = None
+    tool_call: ScriptedCall | None = None
+    error: str | None = None
+
+
+def match_key(context: Context) -> str:
+    """Return the text that the rules are matched against: the last message, whoever it is from."""
+    if not context.messages:
+        return ""
+    last = context.messages[-1]
+    if last.role == "toolResult":
+        return f"toolResult:{last.tool_name} {message_text(last)}"
+    return message_text(last)
+
+
+class FakeModel:
+    """A StreamFn that answers by the first rule that matches.
+
+    Its tool calls are numbered call_1, call_2, ... over the life of the object.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._call_seq = 0
+
+    async def __call__(
+        self, context: Context, options: StreamOptions | None = None, /
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the reply of the matching rule, with `options.delay` seconds between deltas."""
+        key = match_key(context)
+        rule = next((r for r in self._rules if r.match is None or r.match in key), None)
+        yield StreamStart()
+        if rule is None:
+            yield StreamError(f"剧本里没有一条规则命中：{key}")
+            return
+        for start in range(0, len(rule.reply), 2):
+            if start and options is not None and options.delay:
+                await asyncio.sleep(options.delay)
+            yield TextDelta(rule.reply[start : start + 2])
+        if rule.error is not None:
+            yield StreamError(rule.error)
+            return
+        if rule.tool_call is not None:
+            tool_call = self._numbered(rule.tool_call)
+            yield ToolCallAnnounced(tool_call)
+            yield StreamDone(AssistantMessage([TextContent(rule.reply), tool_call], "toolUse"))
+            return
+        yield StreamDone(AssistantMessage([TextContent(rule.reply)], "stop"))
+
+    def _numbered(self, call: ScriptedCall) -> ToolCallContent:
+        self._call_seq += 1
+        arguments = copy.deepcopy(call["arguments"])
+        return ToolCallContent(f"call_{self._call_seq}", call["name"], arguments)

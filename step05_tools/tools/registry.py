@@ -1,0 +1,30 @@
+"""The tools by name."""
+
+from .tool_types import ToolDefinition, ToolSpec
+
+
+class ToolRegistry:
+    """Holds the tools; the name is all that the model has to address one."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, ToolDefinition] = {}
+
+    def register(self, tool: ToolDefinition) -> None:
+        """Add a tool; ValueError if its name is taken.
+
+        A wrong argument is the model's mistake and goes back to it. Two tools of one name are a
+        programmer's mistake, and that should be loud and early.
+        """
+        if tool.name in self._tools:
+            raise ValueError(f"there is a tool named {tool.name!r} already")
+        self._tools[tool.name] = tool
+
+    def get(self, name: str) -> ToolDefinition | None:
+        return self._tools.get(name)
+
+    def specs(self) -> list[ToolSpec]:
+        """Return what the model is told of each tool: plain data, without the code."""
+        return [ToolSpec(t.name, t.description, t.parameters) for t in self._tools.values()]
+
+    def names(self) -> list[str]:
+        return list(self._tools)

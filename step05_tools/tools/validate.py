@@ -1,0 +1,62 @@
+"""The one gate between what a model made up and what a tool may rely on.
+
+Type annotations are gone when the program runs (chapter 2.1); this is the check that is left.
+It converts nothing: "3" is no number, and null is no value of any parameter, required or not.
+"""
+
+import math
+from dataclasses import dataclass
+
+from .tool_types import ParametersSchema, quoted
+
+MAX_ERRORS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    value: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    errors: list[str]
+
+
+def validate(schema: ParametersSchema, value: object) -> Valid | Invalid:
+    """Check the arguments of a tool call, and change nothing.
+
+    All errors are told at once: missing parameters first and wrong types next, in the order of the
+    schema; then unknown parameters, in the order of the call.
+    """
+    if not isinstance(value, dict):
+        return Invalid(["参数必须是一个对象"])
+    properties = schema["properties"]
+    errors = [f"缺少必填参数 {name}" for name in schema.get("required", []) if name not in value]
+    for name, schema_of_one in properties.items():
+        if name in value and json_type(value[name]) != schema_of_one["type"]:
+            wanted, got = schema_of_one["type"], json_type(value[name])
+            errors.append(f"参数 {name} 应为 {wanted}，实际是 {got}")
+    errors += [f"不认识的参数 {quoted(str(name))}" for name in value if name not in properties]
+    if len(errors) > MAX_ERRORS:
+        errors[MAX_ERRORS:] = [f"另有 {len(errors) - MAX_ERRORS} 处错误"]
+    return Invalid(errors) if errors else Valid(value)
+
+
+def json_type(value: object) -> str:
+    """Return the JSON name of a value's type, or Python's where JSON has no such value."""
+    match value:
+        case None:
+            return "null"
+        case bool():  # Before the numbers: in Python True is an int.
+            return "boolean"
+        case float() if not math.isfinite(value):
+            return str(value)
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+    return type(value).__name__
