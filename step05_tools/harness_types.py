@@ -46,7 +46,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultMessage:
-    """What a tool answered. `tool_call_id` says which of the model's calls this is the answer to."""
+    """What a tool answered. `tool_call_id` says which of the model's calls this answers."""
 
     role: ClassVar[Literal["toolResult"]] = "toolResult"
     tool_call_id: str

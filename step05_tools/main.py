@@ -20,7 +20,8 @@ from .tools.tool_types import ToolContext
 def chat(lines: Iterable[str], *, cwd: Path, delay: float = 0.0) -> Context:
     """Answer line after line until /exit, the last line or Ctrl-C; return the whole context.
 
-    `cwd` is the folder that the tools work in. `delay` is the time between two pieces of the model's text, in seconds.
+    `delay` is the time between two pieces of the model's text, in seconds. `cwd` is the folder that
+    the tools work in.
     """
     model = FakeModel(RULES)
     tools = create_builtin_tools()

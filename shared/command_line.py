@@ -1,0 +1,104 @@
+"""The commands of `make` and of `python -m shared`, which are the same."""
+
+import argparse
+import io
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+
+from . import bench, environment, step_diff
+from .errors import UsageError
+from .steps import find_step, find_steps, step_before
+
+HELP = """\
+Mini Agent Harness: how an agent loop really works, one step at a time.
+
+run
+  make demo STEP=04           play the demo of a step
+  make chat STEP=05           talk to a step; /exit leaves
+
+read
+  make diff STEP=05           what a step changes, against the step before it
+                              (FROM=03 against another one, FILE=agent_loop for one file,
+                              ALL=1 with tests, pinned files and READMEs)
+
+develop
+  make test                   run all tests, or those of one step: STEP=04
+  make snapshots STEP=04      pin the transcript and history of a step anew
+  make lint                   ruff and mypy over everything
+  make bench                  what a demo and a turn of the loop cost, as ratios
+
+Without make: python -m shared demo 04, python -m shared diff 05 --from 03 --file agent_loop --all
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit status: 2 if the user can put something right."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    options = parser().parse_args(arguments)
+    try:
+        return run(options)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    usage = "python -m shared COMMAND ... (`python -m shared help` tells which there are)"
+    top = argparse.ArgumentParser(usage=usage, add_help=False)
+    commands = top.add_subparsers(dest="command")
+    commands.add_parser("help")
+    for name in ("demo", "chat", "diff", "test", "snapshots"):
+        command = commands.add_parser(name)
+        command.add_argument("step", nargs="?", default="")
+        if name == "diff":
+            command.add_argument("--from", dest="old", default="")
+            command.add_argument("--file", default="")
+            command.add_argument("--all", dest="everything", nargs="?", const="1", default="")
+    commands.add_parser("lint")
+    commands.add_parser("bench")
+    return top
+
+
+def run(options: argparse.Namespace) -> int:
+    match options.command:
+        case "demo":
+            runpy.run_module(f"{find_step(options.step).name}.demo", run_name="__main__")
+        case "chat":
+            runpy.run_module(find_step(options.step).name, run_name="__main__")
+        case "diff":
+            new = find_step(options.step)
+            old = find_step(options.old) if options.old else step_before(new)
+            everything = bool(options.everything)
+            step_diff.print_diff(old, new, file=options.file, everything=everything)
+        case "test":
+            return environment.run_tool("pytest", *test_folders(options.step))
+        case "snapshots":
+            tests = find_step(options.step) / "tests" / "test_demo.py"
+            return environment.run_tool("pytest", str(tests), "--snapshot-update")
+        case "lint":
+            return lint()
+        case "bench":
+            return bench.main(find_steps())
+        case _:
+            print(HELP, end="")
+    return 0
+
+
+def test_folders(step: str) -> list[str]:
+    return [str(find_step(step))] if step else []
+
+
+def lint() -> int:
+    """Run every checker, also after one has found something."""
+    checks = [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)]
+    return max([environment.run_tool(*check) for check in checks])

@@ -1,0 +1,59 @@
+"""The renderer: what it shows of a stream, and what it gives back."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from ..harness_types import (
+    AssistantMessage,
+    StreamDone,
+    StreamError,
+    StreamEvent,
+    StreamStart,
+    TextContent,
+    TextDelta,
+)
+from ..render import render_stream
+
+WHOLE = AssistantMessage([TextContent("whole")], "stop")
+
+
+@pytest.mark.parametrize(
+    ("events", "lines", "message"),
+    [
+        ([StreamStart(), TextDelta("whole"), StreamDone(WHOLE)], "助手> whole\n", WHOLE),
+        ([StreamStart(), TextDelta("ha"), StreamError("lost")], "助手> ha\n[错误] lost\n", None),
+        ([StreamError("lost")], "[错误] lost\n", None),
+        ([StreamStart(), TextDelta("half")], "助手> half\n", None),
+    ],
+)
+async def test_only_a_stream_that_ended_well_gives_a_message(
+    capsys: pytest.CaptureFixture[str],
+    events: list[StreamEvent],
+    lines: str,
+    message: AssistantMessage | None,
+) -> None:
+    async def stream() -> AsyncGenerator[StreamEvent, None]:
+        for event in events:
+            yield event
+
+    assert await render_stream(stream()) == message
+    assert capsys.readouterr().out == lines
+
+
+async def test_a_stream_is_closed_when_the_screen_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    async def stream() -> AsyncGenerator[StreamEvent, None]:
+        try:
+            yield StreamStart()
+        finally:
+            closed.append(True)
+
+    def fail(*args: object, **options: object) -> None:
+        raise OSError("no screen")
+
+    monkeypatch.setattr("builtins.print", fail)
+    with pytest.raises(OSError, match="no screen"):
+        await render_stream(stream())
+    assert closed == [True]

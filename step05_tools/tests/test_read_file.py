@@ -1,0 +1,194 @@
+"""read_file: the beginning of a text file, nothing outside, and a way on from every refusal."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..tools.read_file import READ_FILE
+from ..tools.tool_types import ToolContext, ToolResult
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX file system")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """The working directory of the tool, with a secret beside it."""
+    (tmp_path / "secret.txt").write_text("TOPSECRET")
+    (tmp_path / "work-secret").mkdir()
+    (tmp_path / "work-secret" / "x.txt").write_text("TOPSECRET")
+    work = tmp_path / "work"
+    work.mkdir()
+    return work
+
+
+async def read(work: Path, path: str) -> ToolResult:
+    return await READ_FILE.execute({"path": path}, ToolContext(cwd=work))
+
+
+def lines(count: int, end: str = "\n") -> bytes:
+    return "".join(f"line {n}{end}" for n in range(1, count + 1)).encode()
+
+
+FIRST_40 = "\n".join(f"line {n}" for n in range(1, 41))
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        (b"hello\n", "hello"),
+        (b"hello", "hello"),
+        (b"a\n\nb\n", "a\n\nb"),
+        (b"\xef\xbb\xbfhello\n", "hello"),
+        (b"a\r\nb\r\n", "a\nb"),
+        ("中文\u2028还是这一行\n".encode(), "中文\u2028还是这一行"),
+        (b"", "（文件里没有文字）"),
+        (b"\n \n", "（文件里没有文字）"),
+        (lines(40), FIRST_40),
+        (lines(40).rstrip(b"\n"), FIRST_40),
+        (lines(41), f"{FIRST_40}\n…（共 41 行，只显示前 40 行）"),
+        (lines(41, "\r\n"), f"{FIRST_40}\n…（共 41 行，只显示前 40 行）"),
+        (lines(40) + b"tail", f"{FIRST_40}\n…（共 41 行，只显示前 40 行）"),
+        (lines(1_000_000), f"{FIRST_40}\n…（共 1000000 行，只显示前 40 行）"),
+        (b"x" * 1000, "x" * 1000),
+        (b"x" * 1001 + b"\nend", "x" * 1000 + "…（这一行太长，只显示前 1000 个字符）\nend"),
+        ("😀".encode() * 5000, "😀" * 1000 + "…（这一行太长，只显示前 1000 个字符）"),
+        (("a" + "😀" * 5000).encode(), "a" + "😀" * 999 + "…（这一行太长，只显示前 1000 个字符）"),
+    ],
+)
+async def test_the_beginning_of_a_file(work: Path, content: bytes, answer: str) -> None:
+    (work / "a.txt").write_bytes(content)
+    assert await read(work, "a.txt") == ToolResult(answer)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"PK\x03\x04\0\0", "这是二进制文件"),
+        ("中文内容".encode("gbk"), "它不是 UTF-8 编码的文本"),
+        (b"Hello \xed\xa0\x80 World", "它不是 UTF-8 编码的文本"),
+        ("hi".encode("utf-16"), "这是二进制文件"),
+    ],
+)
+async def test_what_is_no_text(work: Path, content: bytes, reason: str) -> None:
+    (work / "a.txt").write_bytes(content)
+    answer = await read(work, "a.txt")
+    assert answer.is_error
+    assert answer.content.startswith(f"读不了「a.txt」：{reason}")
+
+
+@posix
+async def test_a_huge_file_is_neither_read_nor_counted_to_its_end(work: Path) -> None:
+    with (work / "huge.log").open("wb") as file:
+        file.write(lines(50))
+        file.truncate(2 * 1024**3)  # The rest is a hole: it takes no room on the disk.
+    answer = await read(work, "huge.log")
+    assert answer == ToolResult(f"{FIRST_40}\n…（至少 51 行，只显示前 40 行）")
+
+
+async def test_a_line_of_50_megabytes_is_read_but_not_kept(work: Path) -> None:
+    import tracemalloc
+
+    (work / "one.txt").write_bytes(b"x" * 50_000_000 + b"\nend\n")
+    tracemalloc.start()
+    try:
+        answer = await read(work, "one.txt")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answer.content == "x" * 1000 + "…（这一行太长，只显示前 1000 个字符）\nend"
+    assert peak < 10_000_000
+
+
+@pytest.mark.parametrize("path", ["a.txt", "./a.txt", "sub/../a.txt"])
+async def test_what_lies_inside(work: Path, path: str) -> None:
+    (work / "sub").mkdir()
+    (work / "a.txt").write_text("hello")
+    assert await read(work, path) == ToolResult("hello")
+    assert await read(work, str(work / "a.txt")) == ToolResult("hello")
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.txt", "sub/../../secret.txt", "../work-secret/x.txt", "/etc/hosts", ".."]
+)
+async def test_what_lies_outside_is_refused_by_the_name_it_was_given(work: Path, path: str) -> None:
+    answer = await read(work, path)
+    assert answer == ToolResult(f"拒绝访问工作目录之外的路径：{path}", is_error=True)
+
+
+@posix
+@pytest.mark.parametrize("path", ["leak.txt", "door/secret.txt"])
+async def test_a_link_is_judged_by_where_it_leads(work: Path, path: str) -> None:
+    (work / "leak.txt").symlink_to("../secret.txt")
+    (work / "door").symlink_to("..")
+    (work / "a.txt").write_text("hello")
+    (work / "inside.txt").symlink_to("a.txt")
+    answer = await read(work, path)
+    assert answer == ToolResult(f"拒绝访问工作目录之外的路径：{path}", is_error=True)
+    assert await read(work, "inside.txt") == ToolResult("hello")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("missing.txt", "没有这个文件"),
+        ("a.txt/b.txt", "没有这个文件"),
+        ("~/.ssh/id_rsa", "没有这个文件"),
+        (".", "这是文件夹"),
+        ("", "这是文件夹"),
+        ("sub", "这是文件夹"),
+        ("a\0.txt", "这个路径用不了"),
+        ("\ud800.txt", "这个路径用不了"),
+        ("n" * 5000, "这个路径用不了"),
+    ],
+)
+async def test_a_refusal_says_what_to_do_and_shows_no_other_path(
+    work: Path, path: str, reason: str
+) -> None:
+    (work / "sub").mkdir()
+    (work / "a.txt").write_text("hello")
+    answer = await read(work, path)
+    assert answer.is_error
+    assert reason in answer.content
+    assert str(work) not in answer.content
+    assert len(answer.content.encode()) < 500
+
+
+@posix
+async def test_nothing_but_a_regular_file_is_opened(work: Path) -> None:
+    os.mkfifo(work / "pipe")
+    (work / "zero").symlink_to("/dev/zero")
+    (work / "loop").symlink_to("loop")
+    assert (
+        await read(work, "pipe")
+    ).content == "读不了「pipe」：这不是普通文件，只能读普通的文本文件"
+    assert (await read(work, "zero")).content == "拒绝访问工作目录之外的路径：zero"
+    assert (await read(work, "loop")).content == "读不了「loop」：这个路径用不了，请换一个"
+    devices = Path("/dev")
+    assert "这不是普通文件" in (await read(devices, "zero")).content
+
+
+@posix
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root reads all")
+async def test_a_file_that_may_not_be_read(work: Path) -> None:
+    (work / "a.txt").write_text("hello")
+    (work / "a.txt").chmod(0)
+    assert (await read(work, "a.txt")).content == "读不了「a.txt」：没有读取它的权限"
+
+
+@posix
+async def test_a_file_that_becomes_a_link_after_the_check_is_not_followed(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a.txt").write_text("hello")
+    real_open = os.open
+
+    def swap_and_open(name: str, flags: int) -> int:
+        (work / "a.txt").unlink()
+        (work / "a.txt").symlink_to("../secret.txt")
+        return real_open(name, flags)
+
+    monkeypatch.setattr(os, "open", swap_and_open)
+    answer = await read(work, "a.txt")
+    assert answer == ToolResult("读不了「a.txt」：这个路径用不了，请换一个", is_error=True)
