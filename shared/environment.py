@@ -13,6 +13,7 @@ from .steps import ROOT
 
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+PYPROJECT = ROOT / "pyproject.toml"
 # Written last, so that an environment that was interrupted half-way is made again.
 STAMP = VENV / "made-from.txt"
 
@@ -23,26 +24,33 @@ def run_tool(module: str, *args: str) -> int:
 
 
 def ready_python() -> Path:
-    """Return the environment's Python, after making it anew if the locked versions changed."""
+    """Return the environment's Python, after making it anew if what it is made from changed."""
     python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    wanted = fingerprint()
-    if not (python.exists() and STAMP.is_file() and STAMP.read_text("utf-8") == wanted):
+    if not (python.exists() and is_current()):
         print("Setting up .venv from requirements.lock (once) ...", flush=True)
-        uv = shutil.which("uv")
-        if uv:
-            call([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)])
-            call([uv, "pip", "install", "--quiet", "--python", str(python), "-r", str(LOCK)])
-        else:
-            call([sys.executable, "-m", "venv", "--clear", str(VENV)])
-            pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
-            call([*pip, "install", "--quiet", "-r", str(LOCK)])
-        STAMP.write_text(wanted, encoding="utf-8")
+        make_environment(python)
+        STAMP.write_text(fingerprint(), encoding="utf-8")
     return python
+
+
+def is_current() -> bool:
+    return STAMP.is_file() and STAMP.read_text("utf-8") == fingerprint()
+
+
+def make_environment(python: Path) -> None:
+    uv = shutil.which("uv")
+    if uv:
+        call([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)])
+        call([uv, "pip", "install", "--quiet", "--python", str(python), "-r", str(LOCK)])
+    else:
+        call([sys.executable, "-m", "venv", "--clear", str(VENV)])
+        pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+        call([*pip, "install", "--quiet", "-r", str(LOCK)])
 
 
 def fingerprint() -> str:
     """Return what the environment depends on: this Python, the lock and pyproject.toml."""
-    files = LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
+    files = LOCK.read_bytes() + PYPROJECT.read_bytes()
     return f"{sys.version}\n{hashlib.sha256(files).hexdigest()}\n"
 
 

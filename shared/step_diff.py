@@ -96,9 +96,11 @@ def print_text_diff(old: Path, new: Path) -> None:
         return
     colour = "always" if sys.stdout.isatty() else "never"
     sides = [str(p.relative_to(ROOT)) if p.exists() else os.devnull for p in (old, new)]
-    options = ["--no-index", "--no-ext-diff", f"--color={colour}"]
+    options = ["--no-index", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/"]
     sys.stdout.flush()
-    done = subprocess.run([git, "--no-pager", "diff", *options, "--", *sides], cwd=ROOT)
+    done = subprocess.run(
+        [git, "--no-pager", "diff", *options, f"--color={colour}", "--", *sides], cwd=ROOT
+    )
     if done.returncode > 1:  # 1 only says that the files differ.
         raise UsageError(f"git diff ended with status {done.returncode}; its words are above")
 

@@ -1,0 +1,121 @@
+"""The front door: every claim of the READMEs that a machine can check."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.command_line import HELP
+from shared.definitions import definitions
+from shared.steps import ROOT, find_step, find_steps
+
+STEPS = list(find_steps().values())
+README = ROOT / "README.md"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("step*/README.md"))]
+TWINS = sorted(page.with_name(page.name.replace(".zh-CN", "")) for page in ROOT.glob("*.zh-CN.md"))
+# These would run the tests inside of the tests; .ci/run calls them.
+NOT_HERE = {"test", "lint", "bench", "snapshots"}
+
+
+def blocks(page: Path, language: str = r"\w*") -> list[str]:
+    pattern = rf"^```{language}\n(.*?)^```$"
+    return re.findall(pattern, page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> Iterator[str]:
+    for block in blocks(page, "sh"):
+        yield from (line.split("  #")[0].strip() for line in block.splitlines())
+    yield from re.findall(r"`(make [^`]+)`", page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_command_is_one_that_there_is_and_works(page: Path) -> None:
+    for command in commands(page):
+        words = shlex.split(command)
+        if words[0] != "make":
+            continue
+        assert f"  make {words[1]}" in HELP, command
+        if words[1] not in NOT_HERE and shutil.which("make"):
+            done = subprocess.run(
+                [*words, f"PYTHON={sys.executable}"],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+            )
+            assert done.returncode == 0, f"{page.name}: {command}: {done.stderr.decode()}"
+
+
+def test_the_transcript_is_a_real_one() -> None:
+    (shown,) = blocks(README, "text")
+    assert shown in (find_step("04") / "expected_output.txt").read_text("utf-8")
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    ci = (ROOT / ".ci" / "run").read_text("utf-8")
+    for command in ("make test", "make lint"):
+        assert f"\n{command}\n" in ci
+        assert command in list(commands(README))
+
+
+def code_lines(step: Path) -> int:
+    """Return the lines of a step's modules that are not blank."""
+    modules = (p for p in step.rglob("*.py") if "tests" not in p.relative_to(step).parts)
+    return sum(bool(line.strip()) for p in modules for line in p.read_text("utf-8").splitlines())
+
+
+def test_the_table_of_steps_is_complete_and_counts_right() -> None:
+    text = README.read_text("utf-8")
+    rows = re.findall(r"^\| \[(step\w+)\]\(\1/README\.md\) .*\| (\d+) \|$", text, re.MULTILINE)
+    assert rows == [(step.name, str(code_lines(step))) for step in STEPS]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", TWINS, ids=str)
+def test_twins_have_the_same_headings_commands_code_and_rows(page: Path) -> None:
+    twin = page.with_name(f"{page.stem}.zh-CN.md")
+    one, two = page.read_text("utf-8"), twin.read_text("utf-8")
+    for pattern in (r"^#+ ", r"^\|", r"^\d+\. ", r"^- "):
+        assert re.findall(pattern, one, re.M) == re.findall(pattern, two, re.M), pattern
+    assert blocks(page) == blocks(twin)
+    assert sorted(commands(page)) == sorted(commands(twin))
+    names = r"`([\w./-]+)`"
+    assert set(re.findall(names, one)) == set(re.findall(names, two))
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_the_boxes_of_a_figure_name_what_there_is(step: Path) -> None:
+    (figure,) = blocks(step / "README.md", "mermaid")
+    names = set(re.findall(r"\b([a-z_]+)\(", figure))
+    assert names, "a figure that names no function"
+    text = "".join(p.read_text("utf-8") for p in step.rglob("*.py"))
+    assert not {name for name in names if not re.search(rf"\b{name}\(", text)}
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_a_step_readme_names_every_module(step: Path) -> None:
+    text = (step / "README.md").read_text("utf-8")
+    for path in step.rglob("*.py"):
+        relative = path.relative_to(step)
+        if "tests" not in relative.parts and not path.name.startswith("__"):
+            assert f"`{relative.as_posix()}`" in text, relative
+
+
+def test_the_book_names_lead_to_ours() -> None:
+    rows = re.findall(r"^\| `[\w./*-]+` \| (.+?) \|", README.read_text("utf-8"), re.MULTILINE)
+    assert rows
+    newest = STEPS[-1]
+    names = {name for path in newest.rglob("*.py") for name in definitions(path)}
+    for row in rows:
+        for name in re.findall(r"`([\w./]+)`", row):
+            assert name in names or any(list(step.glob(name)) for step in STEPS), name

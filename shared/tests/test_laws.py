@@ -1,0 +1,104 @@
+"""The laws of the house, read off the syntax trees of the steps."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.steps import ROOT, find_steps
+
+STEPS = list(find_steps().values())
+LOOPS = [step for step in STEPS if (step / "agent_loop.py").exists()]
+
+# The functions that may be longer than ten lines, and why nobody should wonder.
+LONG_FUNCTIONS = {
+    "run_agent_loop": 45,  # The chapter reads it from top to bottom.
+    "render_stream": 25,  # One case an event.
+    "render_events": 40,
+    "__call__": 25,  # The stream of the fake model, event by event.
+    "chat": 30,
+    "execute_tool_call": 12,
+    "run_tool": 20,  # The gates stand one behind the other.
+    "validate": 15,  # The chapter writes it by hand, in about 30 lines.
+    "json_type": 18,  # One case a type.
+    "read_beginning": 16,  # One way out a kind of failure.
+    "beginning_of": 16,
+    "first_lines": 11,
+    "shown_line": 11,
+}
+
+
+def modules(step: Path) -> list[Path]:
+    return [p for p in sorted(step.rglob("*.py")) if "tests" not in p.relative_to(step).parts]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_a_step_imports_the_standard_library_and_itself(step: Path) -> None:
+    for path in modules(step):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            imported: list[str] = []
+            if isinstance(node, ast.Import):
+                imported = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported = [node.module or ""]
+            strangers = {name.split(".")[0] for name in imported} - sys.stdlib_module_names
+            assert not strangers, path
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_no_module_hides_one_of_the_standard_library(step: Path) -> None:
+    for path in step.glob("*.py"):
+        assert path.stem not in sys.stdlib_module_names - {"__main__"}, path
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_a_step_does_not_know_its_own_number(step: Path) -> None:
+    for path in [*modules(step), *step.glob("*.txt")]:
+        text = path.read_text("utf-8")
+        if path.name in ("demo.py", "expected_output.txt"):
+            text = re.sub(r"Mini Agent Harness · step\d\d .*", "", text, count=1)
+        assert not re.search(r"step ?\d", text, re.IGNORECASE), path
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return how many lines the body of a function has, without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_nothing_grows_unseen(step: Path) -> None:
+    grown = []
+    for path in modules(step):
+        text = path.read_text("utf-8")
+        lines = sum(1 for line in text.splitlines() if line.strip())
+        if lines >= 120:
+            grown.append(f"{path.relative_to(ROOT)} has {lines} lines, 120 is too many")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                most = LONG_FUNCTIONS.get(node.name, 10)
+                if lines_of(node) > most:
+                    grown.append(f"{path.name}: {node.name} has {lines_of(node)} lines, not {most}")
+    assert not grown, "\n".join(grown)
+
+
+def loop_of(step: Path) -> ast.AsyncFunctionDef:
+    for node in ast.parse((step / "agent_loop.py").read_text("utf-8")).body:
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == "run_agent_loop":
+            return node
+    raise AssertionError(f"{step.name} has no run_agent_loop")
+
+
+@pytest.mark.parametrize("step", LOOPS, ids=lambda step: step.name)
+def test_the_loop_has_three_returns_and_a_closing_error(step: Path) -> None:
+    loop = loop_of(step)
+    assert sum(isinstance(node, ast.Return) for node in ast.walk(loop)) == 3
+    last = loop.body[-1]
+    assert ast.unparse(last).startswith("yield StreamError(")
+
+
+@pytest.mark.parametrize("step", LOOPS, ids=lambda step: step.name)
+def test_the_loop_prints_nothing(step: Path) -> None:
+    assert "print" not in (step / "agent_loop.py").read_text("utf-8").replace("prints nothing", "")
