@@ -6,9 +6,16 @@ help: ; $(SHARED) help
 demo: ; $(SHARED) demo "$(STEP)"
 chat: ; $(SHARED) chat "$(STEP)"
 diff: ; $(SHARED) diff "$(STEP)" --from "$(FROM)" --file "$(FILE)" --all "$(ALL)"
+lab: ; $(SHARED) lab "$(STEP)"
+check: ; $(SHARED) check "$(STEP)" "$(TASK)"
+hint: ; $(SHARED) hint "$(STEP)" "$(TASK)"
+solution: ; $(SHARED) solution "$(STEP)" "$(TASK)" --show "$(SHOW)"
+reset: ; $(SHARED) reset "$(STEP)"
+break: ; $(SHARED) break "$(STEP)" "$(NAME)"
+rules: ; $(SHARED) rules "$(STEP)" "$(INPUT)"
 test: ; $(SHARED) test "$(STEP)"
 snapshots: ; $(SHARED) snapshots "$(STEP)"
 lint: ; $(SHARED) lint
 bench: ; $(SHARED) bench
 
-.PHONY: help demo chat diff test snapshots lint bench
+.PHONY: help demo chat diff lab check hint solution reset break rules test snapshots lint bench

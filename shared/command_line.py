@@ -7,6 +7,8 @@ import runpy
 import sys
 from collections.abc import Sequence
 
+from labs import breaking, practice, reset, rule_debugger
+
 from . import bench, environment, step_diff
 from .errors import UsageError
 from .steps import find_step, find_steps, step_before
@@ -23,6 +25,15 @@ read
                               (FROM=03 against another one, FILE=agent_loop for one file,
                               ALL=1 with tests, pinned files and READMEs)
 
+practise
+  make lab STEP=04            the tasks of a step, and how far you are
+  make check STEP=04 TASK=3   look at what you made of a task
+  make hint STEP=04 TASK=3    three hints, one at a time
+  make solution STEP=04 TASK=3   the reference change, after yours (SHOW=1: now)
+  make reset STEP=04          put a step back as it came; your changes are saved first
+  make break STEP=04          what can be broken (NAME=no-append: break it, in a copy)
+  make rules STEP=04          what is odd about the rules (INPUT=你好: which of them answers)
+
 develop
   make test                   run all tests, or those of one step: STEP=04
   make snapshots STEP=04      pin the transcript and history of a step anew
@@ -31,6 +42,24 @@ develop
 
 Without make: python -m shared demo 04, python -m shared diff 05 --from 03 --file agent_loop --all
 """
+
+
+# What a command takes besides its step.
+STEP_COMMANDS = {
+    "demo": (),
+    "chat": (),
+    "diff": ("--from", "--file", "--all"),
+    "lab": (),
+    "check": ("task",),
+    "hint": ("task",),
+    "solution": ("task", "--show"),
+    "reset": (),
+    "break": ("name",),
+    "rules": ("input",),
+    "test": (),
+    "snapshots": (),
+}
+SWITCHES = ("--all", "--show")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,13 +86,17 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(usage=usage, add_help=False)
     commands = top.add_subparsers(dest="command")
     commands.add_parser("help")
-    for name in ("demo", "chat", "diff", "test", "snapshots"):
+    for name, more in STEP_COMMANDS.items():
         command = commands.add_parser(name)
         command.add_argument("step", nargs="?", default="")
-        if name == "diff":
-            command.add_argument("--from", dest="old", default="")
-            command.add_argument("--file", default="")
-            command.add_argument("--all", dest="everything", nargs="?", const="1", default="")
+        for argument in more:
+            if argument in SWITCHES:
+                # make passes on every variable, set or not: an empty one is none.
+                command.add_argument(argument, nargs="?", const="1", default="")
+            elif argument.startswith("-"):
+                command.add_argument(argument, default="")
+            else:
+                command.add_argument(argument, nargs="?", default="")
     commands.add_parser("lint")
     commands.add_parser("bench")
     return top
@@ -76,10 +109,26 @@ def run(options: argparse.Namespace) -> int:
         case "chat":
             runpy.run_module(find_step(options.step).name, run_name="__main__")
         case "diff":
-            new = find_step(options.step)
-            old = find_step(options.old) if options.old else step_before(new)
-            everything = bool(options.everything)
-            step_diff.print_diff(old, new, file=options.file, everything=everything)
+            new, old = find_step(options.step), getattr(options, "from")
+            old = find_step(old) if old else step_before(new)
+            step_diff.print_diff(old, new, file=options.file, everything=bool(options.all))
+        case "lab":
+            return practice.lab(find_step(options.step))
+        case "check":
+            return practice.check(find_step(options.step), options.task)
+        case "hint":
+            return practice.hint(find_step(options.step), options.task)
+        case "solution":
+            step = find_step(options.step)
+            return practice.solution(step, options.task, show=bool(options.show))
+        case "reset":
+            return reset.reset(options.step)
+        case "break" if not options.name:
+            return breaking.list_breaks(find_step(options.step))
+        case "break":
+            return breaking.break_it(find_step(options.step), options.name)
+        case "rules":
+            return rule_debugger.rules(find_step(options.step), options.input)
         case "test":
             return environment.run_tool("pytest", *test_folders(options.step))
         case "snapshots":

@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def find_steps(root: Path = ROOT) -> dict[int, Path]:
     """Return the folder of every step by its number, in order."""
     folders = sorted(p for p in root.iterdir() if re.match(r"step\d\d_", p.name))
-    # A folder without a demo is what another branch has left behind.
-    return {int(p.name[4:6]): p for p in folders if (p / "demo.py").is_file()}
+    # A folder without code is what another branch has left behind.
+    return {int(p.name[4:6]): p for p in folders if any(p.glob("*.py"))}
 
 
 def find_step(number: str, root: Path = ROOT) -> Path:

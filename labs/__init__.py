@@ -1,0 +1,1 @@
+"""The practice tasks of the chapter, done by the reader and checked by the repository."""

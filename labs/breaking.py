@@ -1,0 +1,78 @@
+"""`make break`: predict what a change does, then see it, in a copy."""
+
+import difflib
+import sys
+import tempfile
+from pathlib import Path
+
+from shared.errors import UsageError
+
+from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
+from .child import ChildError
+from .watching import Run
+
+
+def list_breaks(step: Path) -> int:
+    """Print the catalogue of a step."""
+    breaks = find_breaks(step)
+    width = max(map(len, breaks))
+    for change in breaks.values():
+        print(f"  {change.name:{width}}  {change.why}")
+    print(f"\nmake break STEP={step.name[4:6]} NAME={next(iter(breaks))} breaks it, in a copy.")
+    return 0
+
+
+def break_it(step: Path, name: str) -> int:
+    """Ask for a prediction, play the demo of a broken copy, and show what that changed."""
+    change = find_break(step, name)
+    print(f"{step.name}/{change.file}, in a copy:\n")
+    print("\n".join(edit(change)))
+    predictions = [predicted(question) for question in change.questions]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run = run_broken(change, Path(folder))
+        except ChildError as error:
+            raise UsageError(f"{step.name} does not run: {error}") from None
+    print("\n".join(consequences(run, pinned_run(labs_folder(step), "demo"))))
+    print(f"\n{change.why}")
+    print(f"The test that sees it: {step.name}/tests/{change.test}")
+    print("\nYour prediction, and what happened:")
+    for question, said in zip(change.questions, predictions, strict=True):
+        mark = "=" if said.casefold() == question.answer.casefold() else " "
+        print(f"  {question.ask}\n  {mark} {said or '-'} | {question.answer}")
+    return 0
+
+
+def edit(change: Break) -> list[str]:
+    """Return the change as the lines that go and the lines that come."""
+    old, new = change.old.splitlines(), change.new.splitlines()
+    lines = difflib.ndiff(old, new)
+    return [f"  {line.rstrip()}" for line in lines if line.strip() and not line.startswith("?")]
+
+
+def predicted(question: Question) -> str:
+    """Ask on a terminal; Enter skips. Elsewhere nobody is asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return ""
+    try:
+        return input(f"\n{question.ask} ").strip()
+    except EOFError:
+        return ""
+
+
+def consequences(run: Run, intact: Run) -> list[str]:
+    """Return what the change does to both channels, as diffs against the intact step."""
+    lines = []
+    for channel, before, after in (
+        ("transcript: what people see", intact.transcript, run.transcript),
+        ("history: what the model sees", intact.history, run.history),
+    ):
+        lines += ["", f"== {channel} =="]
+        diff = difflib.unified_diff(
+            before.splitlines(), after.splitlines(), "intact", "broken", lineterm="", n=2
+        )
+        lines += list(diff) or ["the same: the demo does not show it"]
+    if run.faults:
+        lines += ["", "== a real provider would refuse this history =="]
+        lines += run.faults[:6] + (["..."] if len(run.faults) > 6 else [])
+    return lines

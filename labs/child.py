@@ -1,0 +1,95 @@
+"""A process of its own for code that a reader has changed: it may not parse, crash or never end."""
+
+import contextlib
+import dataclasses
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shared.steps import ROOT
+
+SECONDS = 8
+SCREEN_SIZE = 1_000_000  # characters
+
+
+class ChildError(Exception):
+    """The changed code could not be run to its end; the text says where and why."""
+
+
+class Screen(io.StringIO):
+    """What a reader's code prints; one that prints without end is stopped."""
+
+    def write(self, text: str) -> int:
+        if self.tell() > SCREEN_SIZE:
+            raise ChildError("it prints without end: a loop that never stops?")
+        return super().write(text)
+
+
+def call_in_child(root: Path, function: str, *arguments: str) -> Any:
+    """Call "module:function" in a process that finds the steps in `root`; return what it returns.
+
+    A dataclass comes back as a dict. ChildError if the code of the step fails or takes too long.
+    """
+    path = os.pathsep.join([str(root), str(ROOT)])
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "labs.child", function, *arguments],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise ChildError(
+            f"it was not done after {SECONDS} seconds: a loop that never ends?"
+        ) from None
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise ChildError(" ".join(["it left without an answer.", *last])) from None
+    if "failure" in answer:
+        raise ChildError(answer["failure"])
+    return answer["result"]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Call a function and print its result, or what failed, as one JSON object."""
+    module, _, name = arguments[0].partition(":")
+    answer: dict[str, object]
+    try:
+        with contextlib.redirect_stdout(Screen()):
+            result = getattr(importlib.import_module(module), name)(*arguments[1:])
+        answer = {"result": dataclasses.asdict(result)}
+    except BaseException as error:
+        answer = {"failure": explained(error)}
+    print(json.dumps(answer))
+
+
+def explained(error: BaseException) -> str:
+    """Return one line that says what is wrong with the code of the step, and where."""
+    match error:
+        case ChildError():
+            return str(error)
+        case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
+            return f"{Path(filename).name}, line {line}, is not Python: {message}"
+        case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
+            file = name.partition(".")[2].replace(".", "/")
+            return f"{file or name} is missing: was a file deleted or renamed?"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "labs" not in f.filename]
+    ours = [f for f in frames if "step" in Path(f.filename).parent.as_posix()] or frames
+    where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    first_line = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first_line}{where}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

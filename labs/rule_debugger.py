@@ -1,0 +1,97 @@
+"""Which rule of the fake model answers, and why: `make rules`."""
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.errors import UsageError
+from shared.steps import ROOT
+
+from .child import ChildError, call_in_child
+from .scenes import rules_of
+from .watching import watch_chat
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    lines: list[str]
+
+
+def rules(step: Path, sentence: str, root: Path = ROOT) -> int:
+    """Say `sentence` to a step, print how its rules were chosen, and what is odd about them."""
+    try:
+        report = call_in_child(root, "labs.rule_debugger:report_of", step.name, sentence)
+    except ChildError as error:
+        raise UsageError(f"{step.name} does not run: {error}") from None
+    print("\n".join(report["lines"]))
+    return 0
+
+
+def report_of(package: str, sentence: str) -> Report:
+    """Return the lines of `make rules`. It runs in a child: the rules are the reader's."""
+    rules = rules_of(package)
+    lines = [f"{package}/rules.py: {len(rules)} rules, the first that matches answers"]
+    if sentence.strip():
+        for turn, key in enumerate(match_keys(package, sentence), 1):
+            lines += ["", f"turn {turn}, match key {key!r}", *chosen(rules, key)]
+    return Report([*lines, "", *(oddities(rules) or ["Every rule can be reached."])])
+
+
+def match_keys(package: str, sentence: str) -> list[str]:
+    """Say one sentence to a step and return the match key of every turn."""
+    main: Any = importlib.import_module(f"{package}.main")
+    match_key = importlib.import_module(f"{package}.fake_model").match_key
+    keys: list[str] = []
+
+    class ListeningModel(main.FakeModel):  # type: ignore[misc]
+        def __call__(self, context: Any, options: Any = None) -> Any:
+            keys.append(match_key(context))
+            return super().__call__(context, options)
+
+    main.FakeModel = ListeningModel
+    watch_chat(package, [sentence], Path.cwd())
+    return keys
+
+
+def chosen(rules: list[Any], key: str) -> list[str]:
+    """Return which rule answers `key`, and which others would have."""
+    matching = [n for n, rule in enumerate(rules) if rule.match is None or rule.match in key]
+    if not matching:
+        return ["  no rule matches, and there is no fallback"]
+    first, *later = matching
+    lines = [f"  answered by {name_of(rules, first)}: {rules[first].reply}"]
+    return lines + [f"  would have matched too: {name_of(rules, n)}" for n in later]
+
+
+def name_of(rules: list[Any], place: int) -> str:
+    match = rules[place].match
+    return f"rule {place + 1} ({'the fallback' if match is None else f'match={match!r}'})"
+
+
+def oddities(rules: list[Any]) -> list[str]:
+    """Return what can hardly be meant: rules out of reach, and matches that catch others."""
+    found = []
+    for place, rule in enumerate(rules):
+        for other in range(place):
+            if catches(rules[other].match, rule.match):
+                found.append(
+                    f"{name_of(rules, place)} can never be reached: "
+                    f"{name_of(rules, other)} stands before it and matches all that it would"
+                )
+                break
+    for place, rule in enumerate(rules):
+        for other in range(place):
+            if rule.match and rules[other].match and catches(rule.match, rules[other].match):
+                found.append(
+                    f"{name_of(rules, place)} is so short that it matches all of "
+                    f"{name_of(rules, other)} too: only the order keeps them apart"
+                )
+    if all(rule.match is not None for rule in rules):
+        found.append("There is no fallback: a key that nothing matches ends in an error.")
+    return found
+
+
+def catches(match: str | None, other: str | None) -> bool:
+    """Return whether a rule with `match` answers everything that one with `other` would."""
+    return match is None or (other is not None and match in other)

@@ -1,0 +1,29 @@
+"""The tasks that take something out of a step: its demo must say what the catalogue has pinned."""
+
+from pathlib import Path
+
+from .breaks import find_breaks, pinned_run
+from .verdict import Verdict, differs, done, not_yet
+from .watching import Run, step_folder, watch_demo
+
+
+def check_taken_out(package: str, labs: Path, name: str, *, untouched: str, seen: str) -> Verdict:
+    """Compare the demo of a changed step with that of the change `name` of the catalogue."""
+    run, demo, wanted = watch_demo(package), pinned_run(labs, "demo"), pinned_run(labs, name)
+    if same(run, wanted):
+        return done(seen)
+    if same(run, demo):
+        return not_yet(f"the step is as it came: {untouched}")
+    guess = "more was changed than the task asks; make diff and git diff show what"
+    for change in find_breaks(step_folder(package)).values():
+        if same(run, pinned_run(labs, change.name)):
+            guess = f"this is what happens when something else is missing. {change.why}"
+    if run.transcript != wanted.transcript:
+        return differs(
+            "something else changed", "transcript", wanted.transcript, run.transcript, guess=guess
+        )
+    return differs("something else changed", "history", wanted.history, run.history, guess=guess)
+
+
+def same(run: Run, other: Run) -> bool:
+    return (run.transcript, run.history) == (other.transcript, other.history)

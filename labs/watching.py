@@ -1,0 +1,51 @@
+"""Running a step as it stands, and keeping both of its channels: for people and for the model."""
+
+import contextlib
+import importlib
+import inspect
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.history import history_lines
+from shared.pairing import pairing_faults
+
+from .child import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a conversation left: `transcript` for people, `history` for the model.
+
+    `faults` is what a real provider would say of the history.
+    """
+
+    transcript: str
+    history: str
+    faults: list[str]
+
+
+def watch_demo(package: str) -> Run:
+    """Play the demo of a step."""
+    return watch(importlib.import_module(f"{package}.demo").run_demo)
+
+
+def watch_chat(package: str, lines: Iterable[str], cwd: Path | None = None) -> Run:
+    """Say `lines` to a step; its tools work in `cwd` if it has any that do."""
+    main = importlib.import_module(f"{package}.main")
+    has_cwd = "cwd" in inspect.signature(main.chat).parameters
+    options = {"cwd": cwd or step_folder(package)} if has_cwd else {}
+    return watch(lambda: main.chat(main.shown_lines(lines), **options))
+
+
+def watch(talk: Any) -> Run:
+    with contextlib.redirect_stdout(Screen()) as screen:
+        context = talk()
+    return Run(screen.getvalue(), history_lines(context.messages), pairing_faults(context.messages))
+
+
+def step_folder(package: str) -> Path:
+    module = sys.modules.get(package) or importlib.import_module(package)
+    return Path(str(module.__file__)).parent
