@@ -33,7 +33,7 @@ class Question:
 class Break:
     """One change: in `file`, `old` (which stands there exactly once) becomes `new`.
 
-    `changes` says which channels of the demo show it, and `test` which test of the step fails for it.
+    `changes` says which channels of the demo show it, and `test` which test of the step fails.
     """
 
     step: str

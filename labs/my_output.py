@@ -13,7 +13,9 @@ def check_my_output(mine: Path, wanted: str, number: str) -> Verdict:
     text = decoded(mine.read_bytes())
     if text == wanted:
         return done(f"your transcript is the book's, all {len(wanted.splitlines())} lines of it")
-    guess = "was the demo changed, or the file edited? make diff shows the one, git diff the other"
+    guess = (
+        "was it another step, or was the file or the demo edited? git diff shows the demo's edits"
+    )
     if not text:
         guess = f"the file is empty; type once more: {command}"
     elif text.startswith("make"):

@@ -59,7 +59,7 @@ def report(task: Task, verdict: Verdict) -> list[str]:
     if verdict.where:
         lines.append(f"  {verdict.where}:")
         lines.append(f"    expected  {verdict.expected}")
-        lines.append(f"    seen      {verdict.seen}")
+        lines.append(f"    seen      {' '.join(verdict.seen.splitlines())}")
     if verdict.guess:
         lines.append(f"  perhaps: {verdict.guess}")
     if not verdict.done:

@@ -14,10 +14,12 @@ def check_taken_out(package: str, labs: Path, name: str, *, untouched: str, seen
         return done(seen)
     if same(run, demo):
         return not_yet(f"the step is as it came: {untouched}")
-    guess = "more was changed than the task asks; make diff and git diff show what"
+    guess = "more was changed than the task asks; git diff shows what"
+    if "name 'checked' is not defined" in run.transcript:
+        guess = "tool.execute still asks for checked.value: give it tool_call.arguments instead"
     for change in find_breaks(step_folder(package)).values():
         if same(run, pinned_run(labs, change.name)):
-            guess = f"this is what happens when something else is missing. {change.why}"
+            guess = f"this is the change {change.name!r} of the catalogue. {change.why}"
     if run.transcript != wanted.transcript:
         return differs(
             "something else changed", "transcript", wanted.transcript, run.transcript, guess=guess

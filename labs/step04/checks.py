@@ -36,11 +36,11 @@ def task3(package: str) -> Verdict:
     """Add a pair of rules and a line to the demo: 「帮我算 100-1」 takes two turns."""
     rules = importlib.import_module(f"{package}.rules").RULES
     line = "帮我算 100-1"
-    if is_as_it_came(package, DEMO):
-        return not_yet("the step is as it came: no rule answers 「帮我算 100-1」")
     if changed := changed_scene(package, DEMO):
         return changed
     run = watch_chat(package, [line])
+    if FALLBACK in run.transcript and is_as_it_came(package, DEMO):
+        return not_yet("the step is as it came: no rule answers 「帮我算 100-1」")
     if FALLBACK in run.transcript:
         return fallback_verdict(package, rules, run.transcript)
     if "[工具结果] calc → 99\n" not in run.transcript or run.history.count("\n") != 4:

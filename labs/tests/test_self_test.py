@@ -1,0 +1,88 @@
+"""The chapter's five questions: what labs/stepNN/README.md answers is what the code does."""
+
+import ast
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+from labs.breaks import find_break, run_broken
+from shared.steps import find_step
+from step04_agent_loop.tools import create_tools
+from step05_tools.agent_loop import run_tool
+from step05_tools.fake_model import FakeModel
+from step05_tools.harness_types import (
+    Context,
+    ToolCallAnnounced,
+    ToolCallContent,
+    ToolResultMessage,
+)
+from step05_tools.main import chat
+from step05_tools.rules import RULES
+from step05_tools.tools import create_builtin_tools
+from step05_tools.tools.tool_types import ToolContext, ToolResult
+from step05_tools.tools.validate import Valid, validate
+
+
+async def run(name: str, arguments: dict[str, object], cwd: Path) -> ToolResult:
+    call = ToolCallContent("call_1", name, arguments)
+    return await run_tool(call, create_builtin_tools(), ToolContext(cwd=cwd))
+
+
+def test_1_three_returns_and_the_last_is_the_normal_end() -> None:
+    tree = ast.parse((find_step("04") / "agent_loop.py").read_text("utf-8"))
+    loop = next(node for node in tree.body if getattr(node, "name", "") == "run_agent_loop")
+    before_return = {
+        ast.unparse(node.test): [ast.unparse(line) for line in node.body]
+        for node in ast.walk(loop)
+        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return)
+    }
+    assert before_return == {
+        "isinstance(event, StreamError)": ["return"],
+        "assistant is None": ["return"],
+        "not tool_calls": ["yield TurnEnd(turn)", "return"],
+    }
+
+
+def test_2_the_result_is_on_the_screen_and_not_in_the_history(tmp_path: Path) -> None:
+    broken = run_broken(find_break(find_step("04"), "no-append"), tmp_path)
+    assert "[工具结果] calc → 96" in broken.transcript
+    assert "toolResult" not in broken.history
+
+
+async def test_3_only_what_ran_before_makes_the_cast_safe(tmp_path: Path) -> None:
+    refused = await run("calc", {"expression": 1}, tmp_path)
+    assert refused.content == "参数校验失败：参数 expression 应为 string，实际是 number"
+    assert await create_tools()["calc"]({}) == "无法解析表达式：None"
+
+
+async def call_after(context: Context) -> list[dict[str, object]]:
+    """Return the arguments that the model comes up with next."""
+    async with aclosing(FakeModel(RULES)(context)) as stream:
+        return [e.tool_call.arguments async for e in stream if isinstance(e, ToolCallAnnounced)]
+
+
+def test_4_the_model_mends_its_call_if_it_sees_the_error(tmp_path: Path) -> None:
+    context = chat(["故意写错参数试试"], cwd=tmp_path)
+    error = context.messages[2]
+    assert isinstance(error, ToolResultMessage)
+    assert error.is_error
+    assert asyncio.run(call_after(Context(context.messages[:3]))) == [{"expression": "1+1"}]
+    assert asyncio.run(call_after(Context(context.messages[:2]))) == []
+
+
+async def test_5_half_an_argument_can_pass_every_check(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("another file")
+    (tmp_path / "notes.txt").write_text("the file that was meant")
+    tool = create_builtin_tools().get("read_file")
+    assert tool is not None
+    cut: dict[str, object] = {"path": "notes.txt"[:5]}
+    assert validate(tool.parameters, cut) == Valid(cut)
+    assert await run("read_file", cut, tmp_path) == ToolResult("another file")
+
+
+def test_every_question_of_the_chapter_is_asked_once() -> None:
+    labs = Path(__file__).parents[1]
+    for page in ("README.md", "README.zh-CN.md"):
+        text = "".join((labs / f"step0{n}" / page).read_text("utf-8") for n in (4, 5))
+        assert [f"**{n}.** " in text for n in range(1, 6)] == [True] * 5
+        assert text.count("<details>") == 5
