@@ -5,11 +5,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from shared.child import ChildError
 from shared.errors import UsageError
+from shared.watching import Run
 
 from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
-from .child import ChildError
-from .watching import Run
 
 
 def list_breaks(step: Path) -> int:

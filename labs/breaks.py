@@ -9,11 +9,10 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.child import call_in_child
 from shared.errors import UsageError
 from shared.steps import ROOT
-
-from .child import call_in_child
-from .watching import Run
+from shared.watching import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def run_broken(change: Break, folder: Path) -> Run:
     copy = folder / change.step
     shutil.copytree(ROOT / change.step, copy, ignore=shutil.ignore_patterns("__pycache__"))
     apply_break(change, copy)
-    return Run(**call_in_child(folder, "labs.watching:watch_demo", change.step))
+    return Run(**call_in_child(folder, "shared.watching:watch_demo", change.step))
 
 
 def pinned_run(labs: Path, name: str) -> Run:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
 from shared.steps import ROOT
 
 from . import progress
-from .child import ChildError, call_in_child
 from .tasks import Task, find_task, find_tasks
 from .verdict import Verdict, not_yet
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
 from shared.steps import ROOT
+from shared.watching import watch_chat
 
-from .child import ChildError, call_in_child
 from .scenes import rules_of
-from .watching import watch_chat
 
 
 @dataclass(frozen=True, slots=True)

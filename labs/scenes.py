@@ -3,8 +3,9 @@
 import importlib
 from typing import Any
 
+from shared.watching import Run, watch_chat, watch_demo
+
 from .verdict import Verdict, differs
-from .watching import Run, watch_chat, watch_demo
 
 FALLBACK = "这句话没有命中任何规则，我只能用兜底回复了。"
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from shared.watching import Run, step_folder, watch_demo
+
 from .breaks import find_breaks, pinned_run
 from .verdict import Verdict, differs, done, not_yet
-from .watching import Run, step_folder, watch_demo
 
 
 def check_taken_out(package: str, labs: Path, name: str, *, untouched: str, seen: str) -> Verdict:

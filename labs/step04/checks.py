@@ -5,12 +5,13 @@ import inspect
 import re
 from pathlib import Path
 
+from shared.watching import step_folder, watch_chat, watch_demo
+
 from ..breaks import pinned_run
 from ..my_output import check_my_output
 from ..scenes import FALLBACK, answering_rule, changed_scene, is_as_it_came
 from ..taken_out import check_taken_out
 from ..verdict import Verdict, differs, done, not_yet
-from ..watching import step_folder, watch_chat, watch_demo
 
 HERE = Path(__file__).parent
 DEMO = pinned_run(HERE, "demo")

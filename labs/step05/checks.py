@@ -6,12 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from shared.watching import watch_chat
+
 from ..breaks import pinned_run
 from ..my_output import check_my_output
 from ..scenes import FALLBACK, changed_scene
 from ..taken_out import check_taken_out
 from ..verdict import Verdict, differs, done, not_yet
-from ..watching import watch_chat
 
 HERE = Path(__file__).parent
 DEMO = pinned_run(HERE, "demo")

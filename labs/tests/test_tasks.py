@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from labs import child, practice, progress
+from labs import practice, progress
 from labs.practice import look, report
 from labs.tasks import Task, find_task, find_tasks
 from labs.verdict import done
+from shared import child
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
 

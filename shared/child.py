@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shared.steps import ROOT
+from .steps import ROOT
 
 SECONDS = 8
 SCREEN_SIZE = 1_000_000  # characters
@@ -40,7 +41,7 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
     path = os.pathsep.join([str(root), str(ROOT)])
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "labs.child", function, *arguments],
+            [sys.executable, "-m", "shared.child", function, *arguments],
             cwd=root,
             env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
@@ -84,8 +85,8 @@ def explained(error: BaseException) -> str:
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             file = name.partition(".")[2].replace(".", "/")
             return f"{file or name} is missing: was a file deleted or renamed?"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "labs" not in f.filename]
-    ours = [f for f in frames if "step" in Path(f.filename).parent.as_posix()] or frames
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if re.search(r"[\\/]step\d\d_", frame.filename)]
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
     first_line = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first_line}{where}"

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.history import history_lines
-from shared.pairing import pairing_faults
-
 from .child import Screen
+from .history import history_lines
+from .pairing import pairing_faults
 
 
 @dataclass(frozen=True, slots=True)
