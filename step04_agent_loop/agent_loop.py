@@ -94,6 +94,8 @@ async def execute_tool_call(
     else:
         try:
             text = await handler(tool_call.arguments)
+            if not isinstance(text, str):
+                raise TypeError("工具没有返回文字")
         except Exception as error:
             text, is_error = f"工具执行失败：{error_text(error)}", True
     return ToolResultMessage(tool_call.id, tool_call.name, [TextContent(text)], is_error)

@@ -75,7 +75,7 @@ class FakeModel:
         rule = next((r for r in self._rules if r.match is None or r.match in key), None)
         yield StreamStart()
         if rule is None:
-            yield StreamError(f"剧本里没有一条规则命中：{key}")
+            yield StreamError(f"剧本里没有任何规则命中：{key}")
             return
         for start in range(0, len(rule.reply), 2):
             if start and options is not None and options.delay:

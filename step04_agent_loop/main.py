@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import importlib
 import io
+import locale
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -67,6 +68,12 @@ def shown_lines(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
+def known_words() -> list[str]:
+    """Return what a sentence may contain for the script to have an answer of its own."""
+    matches = [rule.match for rule in RULES if rule.match is not None]
+    return [match for match in matches if not match.startswith("toolResult:")]
+
+
 def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
@@ -83,7 +90,9 @@ def main() -> None:
     """Talk on the terminal, or answer what a pipe says."""
     use_utf8()
     if on_terminal():
-        with contextlib.suppress(ImportError):
-            importlib.import_module("readline")  # Lets input() edit a line, Chinese too.
-        print("输入一句话开始，/exit 离开。")
+        # readline lets input() edit a line; without a UTF-8 locale it would garble Chinese.
+        with contextlib.suppress(ImportError, AttributeError):
+            if locale.nl_langinfo(locale.CODESET) == "UTF-8":
+                importlib.import_module("readline")
+        print(f"输入一句话开始，/exit 离开。剧本认得的字样：{'、'.join(known_words())}")
     chat(typed_lines(), delay=0.03 if on_terminal() else 0.0)

@@ -16,9 +16,9 @@ OPERATION = re.compile(
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
-async def calc(arguments: dict[str, object]) -> str:
+async def calc(args: dict[str, object]) -> str:
     """Work out one operation on two numbers, such as 12*8."""
-    expression = str(arguments.get("expression"))
+    expression = str(args.get("expression"))
     operation = OPERATION.fullmatch(expression)
     if operation is None:
         return f"无法解析表达式：{expression}"
@@ -30,7 +30,7 @@ async def calc(arguments: dict[str, object]) -> str:
 
 def calculate(left: str, sign: str, right: str) -> str:
     """Return the result as a person writes it: 96 and 0.3, not 96.0 and 0.30000000000000004."""
-    # At this precision all but the endless decimals of a division come out exact.
+    # This precision is enough for + - * to be exact; a division is rounded to it.
     with localcontext(prec=max(28, len(left) + len(right))):
         result = OPERATORS[sign](Decimal(left), Decimal(right))
         return f"{result.normalize() + 0:f}"

@@ -116,7 +116,7 @@ async def run_tool(
     try:
         result = await tool.execute(checked.value, tool_context)
         if not isinstance(result, ToolResult) or not isinstance(result.content, str):
-            raise TypeError("工具没有返回带文字的 ToolResult")
+            raise TypeError("工具没有返回 ToolResult")
         return result
     except Exception as error:
         return ToolResult(f"工具执行失败：{error_text(error)}", is_error=True)

@@ -88,11 +88,16 @@ async def explode_unspeakably(arguments: dict[str, object]) -> str:
     raise UnspeakableError
 
 
+async def answer_nonsense(arguments: dict[str, object]) -> str:
+    return {"a": 1}  # type: ignore[return-value]
+
+
 TOOLS: dict[str, ToolHandler] = {
     "echo": echo,
     "explode": explode,
     "silent": explode_silently,
     "unspeakable": explode_unspeakably,
+    "nonsense": answer_nonsense,
 }
 
 
@@ -213,6 +218,7 @@ async def test_the_stop_reason_decides_nothing() -> None:
         ("explode", "工具执行失败：boom"),
         ("silent", "工具执行失败：ValueError"),
         ("unspeakable", "工具执行失败：UnspeakableError"),
+        ("nonsense", "工具执行失败：工具没有返回文字"),
         ("nobody", "未注册的工具：nobody"),
         ("__class__", "未注册的工具：__class__"),
     ],

@@ -58,3 +58,21 @@ async def test_no_line_is_left_open(
     capsys: pytest.CaptureFixture[str], events: list[HarnessEvent], lines: str
 ) -> None:
     assert await rendered(capsys, *events) == lines
+
+
+async def test_a_stream_is_closed_when_the_screen_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    async def stream() -> AsyncGenerator[HarnessEvent, None]:
+        try:
+            yield StreamStart()
+        finally:
+            closed.append(True)
+
+    def fail(*args: object, **options: object) -> None:
+        raise OSError("no screen")
+
+    monkeypatch.setattr("builtins.print", fail)
+    with pytest.raises(OSError, match="no screen"):
+        await render_events(stream())
+    assert closed == [True]

@@ -239,10 +239,10 @@ async def test_the_stop_reason_decides_nothing() -> None:
         ("unspeakable", "工具执行失败：UnspeakableError"),
         ("nobody", "未注册的工具：nobody"),
         ("__class__", "未注册的工具：__class__"),
-        ("n" * 10_000, f"未注册的工具：{'n' * 100}…"),
+        ("n" * 10_000, f"未注册的工具：{'n' * 300}…"),
         ("strict", "参数校验失败：缺少必填参数 x；不认识的参数 value"),
-        ("nonsense", "工具执行失败：工具没有返回带文字的 ToolResult"),
-        ("nothing", "工具执行失败：工具没有返回带文字的 ToolResult"),
+        ("nonsense", "工具执行失败：工具没有返回 ToolResult"),
+        ("nothing", "工具执行失败：工具没有返回 ToolResult"),
     ],
 )
 async def test_a_failing_tool_is_a_result_and_its_neighbours_run(name: str, text: str) -> None:

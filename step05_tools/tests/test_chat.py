@@ -1,12 +1,16 @@
 """Talking to this step, as a real process at the end of a pipe or of a terminal."""
 
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ..main import chat
 
 STEP = Path(__file__).parents[1]
 ROOT = STEP.parent
@@ -59,20 +63,26 @@ def test_on_a_terminal_every_way_out_is_polite(leave: str) -> None:
         os.chdir(ROOT)
         os.execv(sys.executable, [sys.executable, "-m", STEP.name])  # noqa: S606
     shown = b""
-    answered = False
-    try:
-        while chunk := os.read(terminal, 1024):
+    with contextlib.suppress(OSError):  # Linux says so when the other side is gone.
+        # A key that comes before the prompt listens is lost, as it is for people: press it again.
+        while True:
+            ready, _, _ = select.select([terminal], [], [], 0.5)
+            chunk = os.read(terminal, 1024) if ready else b""
             shown += chunk
-            if not answered and shown.endswith("你> ".encode()):
+            if ready and not chunk:
+                break
+            if shown.endswith("你> ".encode()):
                 os.write(terminal, leave.encode())
-                answered = True
-    except OSError:
-        pass  # Linux says so when the other side is gone.
     _, status = os.waitpid(pid, 0)
     text = shown.decode()
     assert os.waitstatus_to_exitcode(status) == 0, text
     assert text.endswith("再见。（本次对话共 0 条消息）\r\n")
     assert "Traceback" not in text
+
+
+def test_the_specs_of_the_tools_are_in_the_context(capsys: pytest.CaptureFixture[str]) -> None:
+    context = chat([], cwd=STEP)
+    assert [spec.name for spec in context.tools] == ["calc", "read_file"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -68,7 +68,7 @@ async def test_a_stream_can_break_in_the_middle() -> None:
 
 async def test_a_script_without_fallback_ends_in_an_error_event() -> None:
     events = await answer(FakeModel([Rule("no", match="no")]), Context([user_text("hi")]))
-    assert events[-1] == StreamError("剧本里没有一条规则命中：hi")
+    assert events[-1] == StreamError("剧本里没有任何规则命中：hi")
 
 
 def test_the_script_of_this_step_ends_with_its_fallback() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ FIRST_40 = "\n".join(f"line {n}" for n in range(1, 41))
         (b"x" * 1000, "x" * 1000),
         (b"x" * 1001 + b"\nend", "x" * 1000 + "…（这一行太长，只显示前 1000 个字符）\nend"),
         ("😀".encode() * 5000, "😀" * 1000 + "…（这一行太长，只显示前 1000 个字符）"),
+        (("\ufeff" + "😀" * 5000).encode(), "😀" * 1000 + "…（这一行太长，只显示前 1000 个字符）"),
         (("a" + "😀" * 5000).encode(), "a" + "😀" * 999 + "…（这一行太长，只显示前 1000 个字符）"),
     ],
 )
@@ -69,6 +71,8 @@ async def test_the_beginning_of_a_file(work: Path, content: bytes, answer: str) 
         ("中文内容".encode("gbk"), "它不是 UTF-8 编码的文本"),
         (b"Hello \xed\xa0\x80 World", "它不是 UTF-8 编码的文本"),
         ("hi".encode("utf-16"), "这是二进制文件"),
+        (b"caf\xe9", "它不是 UTF-8 编码的文本"),
+        (b"ok\n\xe4\xbd", "它不是 UTF-8 编码的文本"),
     ],
 )
 async def test_what_is_no_text(work: Path, content: bytes, reason: str) -> None:
@@ -175,6 +179,49 @@ async def test_a_file_that_may_not_be_read(work: Path) -> None:
     (work / "a.txt").write_text("hello")
     (work / "a.txt").chmod(0)
     assert (await read(work, "a.txt")).content == "读不了「a.txt」：没有读取它的权限"
+
+
+async def test_a_working_directory_may_itself_be_a_link(work: Path) -> None:
+    (work / "a.txt").write_text("hello")
+    link = work.with_name("link")
+    try:
+        link.symlink_to(work)
+    except OSError:
+        pytest.skip("links are not allowed here")
+    assert await read(link, "a.txt") == ToolResult("hello")
+
+
+async def test_reading_does_not_hold_up_the_event_loop(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a.txt").write_text("hello")
+    threads = []
+    real_open = os.open
+
+    def open_and_look(name: str, flags: int) -> int:
+        threads.append(threading.current_thread())
+        return real_open(name, flags)
+
+    monkeypatch.setattr(os, "open", open_and_look)
+    await read(work, "a.txt")
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+@posix
+async def test_a_file_that_becomes_a_fifo_after_the_check_is_not_waited_for(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a.txt").write_text("hello")
+    real_open = os.open
+
+    def swap_and_open(name: str, flags: int) -> int:
+        (work / "a.txt").unlink()
+        os.mkfifo(work / "a.txt")
+        return real_open(name, flags)
+
+    monkeypatch.setattr(os, "open", swap_and_open)
+    assert "这不是普通文件" in (await read(work, "a.txt")).content
 
 
 @posix

@@ -31,7 +31,7 @@ async def calc(args: dict[str, object], context: ToolContext) -> ToolResult:
 
 def calculate(left: str, sign: str, right: str) -> str:
     """Return the result as a person writes it: 96 and 0.3, not 96.0 and 0.30000000000000004."""
-    # At this precision all but the endless decimals of a division come out exact.
+    # This precision is enough for + - * to be exact; a division is rounded to it.
     with localcontext(prec=max(28, len(left) + len(right))):
         result = OPERATORS[sign](Decimal(left), Decimal(right))
         return f"{result.normalize() + 0:f}"
@@ -39,7 +39,7 @@ def calculate(left: str, sign: str, right: str) -> str:
 
 CALC = ToolDefinition(
     name="calc",
-    description="做一次四则运算：两个数，中间一个 + - * / 号，每个数不超过 100 位。例：12*8",
+    description="做一次四则运算：两个数，中间一个 + - * / 号，小数点前后各不超过 100 位。",
     parameters={
         "type": "object",
         "properties": {"expression": {"type": "string", "description": "算式，例如 12*8"}},

@@ -10,11 +10,12 @@ from typing import BinaryIO, cast
 from .tool_types import ToolContext, ToolDefinition, ToolResult, quoted
 
 MAX_LINES = 40
-MAX_LINE_LENGTH = 1000  # characters; one takes four bytes at most
+MAX_LINE_LENGTH = 1000  # characters
+LINE_BYTES = 4 * (MAX_LINE_LENGTH + 2)  # enough to tell that a line is longer
 MAX_READ = 256 * 1024 * 1024  # bytes read to say how many lines there are
 CHUNK = 1024 * 1024  # bytes
 
-# Should the path become something else after the check: follow no link, wait for no FIFO.
+# Should the name stand for something else by now: follow no link, wait for no FIFO.
 SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -59,12 +60,9 @@ def resolve_inside(cwd: Path, path: str) -> Path | None:
 
 
 def beginning_of(target: Path) -> str:
-    mode = target.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise UnreadableError("这是文件夹，请给出其中一个文件的路径")
-    if not stat.S_ISREG(mode):
-        raise UnreadableError("这不是普通文件，只能读普通的文本文件")
+    refuse_all_but_files(target.stat())  # Opening a device can do something already.
     with open(target, "rb", opener=lambda name, flags: os.open(name, flags | SAFE_FLAGS)) as file:
+        refuse_all_but_files(os.fstat(file.fileno()))
         lines = first_lines(file)
         more = count_lines(file)
         counted_all = not file.read(1)
@@ -75,14 +73,23 @@ def beginning_of(target: Path) -> str:
     return text if text.strip() else "（文件里没有文字）"
 
 
+def refuse_all_but_files(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableError("这是文件夹，请给出其中一个文件的路径")
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableError("这不是普通文件，只能读普通的文本文件")
+
+
 def first_lines(file: BinaryIO) -> list[str]:
     """Read MAX_LINES lines at most; of an endless line only the beginning is kept."""
     lines: list[str] = []
+    if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        file.seek(0)
     while len(lines) < MAX_LINES and file.tell() < MAX_READ:
-        head = file.readline(4 * (MAX_LINE_LENGTH + 1))
+        head = file.readline(LINE_BYTES)
         if not head:
             break
-        lines.append(shown_line(head if lines else head.removeprefix(codecs.BOM_UTF8)))
+        lines.append(shown_line(head))
         while head and not head.endswith(b"\n") and file.tell() < MAX_READ:
             head = file.readline(CHUNK)
     return lines
@@ -91,9 +98,10 @@ def first_lines(file: BinaryIO) -> list[str]:
 def shown_line(head: bytes) -> str:
     if b"\0" in head:
         raise UnreadableError("这是二进制文件，只能读文本文件")
+    whole = len(head) < LINE_BYTES or head.endswith(b"\n")
     try:
-        # A character that the end of `head` cuts in two is left out; other nonsense is an error.
-        text, _ = codecs.utf_8_decode(head, "strict", False)
+        # Where the line goes on behind `head`, its last character may have been cut in two.
+        text, _ = codecs.utf_8_decode(head, "strict", whole)
     except UnicodeDecodeError:
         raise UnreadableError("它不是 UTF-8 编码的文本，只能读 UTF-8 文本文件") from None
     text = text.rstrip("\r\n")

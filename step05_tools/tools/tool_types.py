@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
+MAX_QUOTED = 300  # characters
+
 
 class PropertySchema(TypedDict):
     """One parameter, in the words of JSON Schema."""
@@ -57,6 +59,6 @@ class ToolDefinition(ToolSpec):
 
 def quoted(text: str) -> str:
     """Return what the model wrote, fit to be sent back to it: not too long, and encodable."""
-    if len(text) > 100:
-        text = f"{text[:100]}…"
+    if len(text) > MAX_QUOTED:
+        text = f"{text[:MAX_QUOTED]}…"
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

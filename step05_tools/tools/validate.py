@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .tool_types import ParametersSchema, quoted
 
-MAX_ERRORS = 8
+MAX_UNKNOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,21 @@ def validate(schema: ParametersSchema, value: object) -> Valid | Invalid:
     """Check the arguments of a tool call, and change nothing.
 
     All errors are told at once: missing parameters first and wrong types next, in the order of the
-    schema; then unknown parameters, in the order of the call.
+    schema; then unknown parameters, in the order of the call. A model can make up any number of
+    those, so the first few stand for all.
     """
     if not isinstance(value, dict):
         return Invalid(["参数必须是一个对象"])
-    properties = schema["properties"]
+    properties = schema.get("properties", {})
     errors = [f"缺少必填参数 {name}" for name in schema.get("required", []) if name not in value]
     for name, schema_of_one in properties.items():
         if name in value and json_type(value[name]) != schema_of_one["type"]:
             wanted, got = schema_of_one["type"], json_type(value[name])
             errors.append(f"参数 {name} 应为 {wanted}，实际是 {got}")
-    errors += [f"不认识的参数 {quoted(str(name))}" for name in value if name not in properties]
-    if len(errors) > MAX_ERRORS:
-        errors[MAX_ERRORS:] = [f"另有 {len(errors) - MAX_ERRORS} 处错误"]
+    unknown = [name for name in value if name not in properties]
+    errors += [f"不认识的参数 {quoted(str(name))}" for name in unknown[:MAX_UNKNOWN]]
+    if len(unknown) > MAX_UNKNOWN:
+        errors.append(f"另有 {len(unknown) - MAX_UNKNOWN} 个不认识的参数")
     return Invalid(errors) if errors else Valid(value)
 
 
