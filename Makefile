@@ -6,6 +6,7 @@ help: ; $(SHARED) help
 demo: ; $(SHARED) demo "$(STEP)"
 chat: ; $(SHARED) chat "$(STEP)"
 diff: ; $(SHARED) diff "$(STEP)" --from "$(FROM)" --file "$(FILE)" --all "$(ALL)"
+trace: ; $(SHARED) trace "$(STEP)" --input "$(INPUT)" --break "$(BREAK)" --text "$(TEXT)" --open "$(OPEN)"
 lab: ; $(SHARED) lab "$(STEP)"
 check: ; $(SHARED) check "$(STEP)" "$(TASK)"
 hint: ; $(SHARED) hint "$(STEP)" "$(TASK)"
@@ -18,4 +19,4 @@ snapshots: ; $(SHARED) snapshots "$(STEP)"
 lint: ; $(SHARED) lint
 bench: ; $(SHARED) bench
 
-.PHONY: help demo chat diff lab check hint solution reset break rules test snapshots lint bench
+.PHONY: help demo chat diff trace lab check hint solution reset break rules test snapshots lint bench

@@ -83,11 +83,16 @@ def apply_break(change: Break, step: Path) -> None:
     path.write_text(text.replace(change.old, change.new), encoding="utf-8", newline="\n")
 
 
-def run_broken(change: Break, folder: Path) -> Run:
-    """Copy the step into `folder`, break it there, and play its demo."""
+def copy_broken(change: Break, folder: Path) -> None:
+    """Copy the step into `folder` and break it there."""
     copy = folder / change.step
     shutil.copytree(ROOT / change.step, copy, ignore=shutil.ignore_patterns("__pycache__"))
     apply_break(change, copy)
+
+
+def run_broken(change: Break, folder: Path) -> Run:
+    """Play the demo of a broken copy, made in `folder`."""
+    copy_broken(change, folder)
     return Run(**call_in_child(folder, "shared.watching:watch_demo", change.step))
 
 

@@ -5,42 +5,53 @@ import io
 import os
 import runpy
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
 
-from labs import breaking, practice, reset, rule_debugger
+from labs import breaking, breaks, practice, reset, rule_debugger
 
 from . import bench, environment, step_diff
 from .errors import UsageError
-from .steps import find_step, find_steps, step_before
+from .steps import ROOT, find_step, find_steps, step_before
+from .trace import command as tracing
 
 HELP = """\
 Mini Agent Harness: how an agent loop really works, one step at a time.
 
 run
-  make demo STEP=04           play the demo of a step
-  make chat STEP=05           talk to a step; /exit leaves
+  make demo STEP=04              play the demo of a step
+  make chat STEP=05              talk to a step; /exit leaves
 
 read
-  make diff STEP=05           what a step changes, against the step before it
-                              (FROM=03 against another one, FILE=agent_loop for one file,
-                              ALL=1 with tests, pinned files and READMEs)
+  make diff STEP=05              what a step changes, against the one before it
+      FROM=03                    against another one
+      FILE=agent_loop            one file of it
+      ALL=1                      with tests, pinned files and READMEs
+  make trace STEP=04             watch the loop turn, event by event, in a browser
+      INPUT=你好                 one sentence instead of the demo
+      BREAK=no-append            beside a broken copy (see make break)
+      TEXT=1, OPEN=1             as a listing; open the page at once
 
 practise
-  make lab STEP=04            the tasks of a step, and how far you are
-  make check STEP=04 TASK=3   look at what you made of a task
-  make hint STEP=04 TASK=3    three hints, one at a time
+  make lab STEP=04               the tasks of a step, and how far you are
+  make check STEP=04 TASK=3      look at what you made of a task
+  make hint STEP=04 TASK=3       three hints, one at a time
   make solution STEP=04 TASK=3   the reference change, after yours (SHOW=1: now)
-  make reset STEP=04          put a step back as it came; your changes are saved first
-  make break STEP=04          what can be broken (NAME=no-append: break it, in a copy)
-  make rules STEP=04          what is odd about the rules (INPUT=你好: which of them answers)
+  make reset STEP=04             put a step back; your changes are saved first
+  make break STEP=04             what can be broken (NAME=no-append: in a copy)
+  make rules STEP=04             which rules are odd (INPUT=你好: who answers)
 
 develop
-  make test                   run all tests, or those of one step: STEP=04
-  make snapshots STEP=04      pin the transcript and history of a step anew
-  make lint                   ruff and mypy over everything
-  make bench                  what a demo and a turn of the loop cost, as ratios
+  make test                      run all tests, or those of one step: STEP=04
+  make snapshots STEP=04         pin transcript and history of a step anew
+  make lint                      ruff and mypy over everything
+  make bench                     what a demo and a turn cost, as ratios
 
-Without make: python -m shared demo 04, python -m shared diff 05 --from 03 --file agent_loop --all
+Without make: python3 -m shared demo 04
+              python3 -m shared diff 05 --from 03 --file agent_loop --all
+              python3 -m shared check 04 3
 """
 
 
@@ -49,6 +60,7 @@ STEP_COMMANDS = {
     "demo": (),
     "chat": (),
     "diff": ("--from", "--file", "--all"),
+    "trace": ("--input", "--break", "--text", "--open"),
     "lab": (),
     "check": ("task",),
     "hint": ("task",),
@@ -59,7 +71,7 @@ STEP_COMMANDS = {
     "test": (),
     "snapshots": (),
 }
-SWITCHES = ("--all", "--show")
+SWITCHES = ("--all", "--show", "--text", "--open")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -67,9 +79,8 @@ def main(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    options = parser().parse_args(arguments)
     try:
-        return run(options)
+        return run(parser().parse_args(arguments))
     except UsageError as error:
         print(error, file=sys.stderr)
         return 2
@@ -81,10 +92,19 @@ def main(arguments: Sequence[str]) -> int:
         return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """Tells an error in one line, as all commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (python3 -m shared help tells what there is)")
+
+    def print_help(self, file: object = None) -> None:
+        print(HELP, end="")
+
+
 def parser() -> argparse.ArgumentParser:
-    usage = "python -m shared COMMAND ... (`python -m shared help` tells which there are)"
-    top = argparse.ArgumentParser(usage=usage, add_help=False)
-    commands = top.add_subparsers(dest="command")
+    top = Parser()
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("help")
     for name, more in STEP_COMMANDS.items():
         command = commands.add_parser(name)
@@ -112,6 +132,8 @@ def run(options: argparse.Namespace) -> int:
             new, old = find_step(options.step), getattr(options, "from")
             old = find_step(old) if old else step_before(new)
             step_diff.print_diff(old, new, file=options.file, everything=bool(options.all))
+        case "trace":
+            return trace(options)
         case "lab":
             return practice.lab(find_step(options.step))
         case "check":
@@ -141,6 +163,23 @@ def run(options: argparse.Namespace) -> int:
         case _:
             print(HELP, end="")
     return 0
+
+
+def trace(options: argparse.Namespace) -> int:
+    """Record a step, beside a broken copy of it if one is named, and show what was recorded."""
+    step, name = find_step(options.step), getattr(options, "break")
+    roots = {"intact": ROOT}
+    with tempfile.TemporaryDirectory() as folder:
+        if name:
+            breaks.copy_broken(breaks.find_break(step, name), Path(folder))
+            roots[f"broken: {name}"] = Path(folder)
+        lanes = tracing.record_all(step, roots, options.input.strip())
+    if options.text:
+        tracing.print_listing(lanes)
+        return 0
+    return tracing.write_page(
+        lanes, "-".join(filter(None, [step.name, name])), show=bool(options.open)
+    )
 
 
 def test_folders(step: str) -> list[str]:

@@ -13,14 +13,16 @@ def definitions(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     found: dict[str, str] = {}
-    for node in ast.parse(path.read_text("utf-8"), str(path)).body:
+    text = path.read_text("utf-8")
+    for node in ast.parse(text, str(path)).body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 found[name] = ast.unparse(node)
-            case ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            case ast.ClassDef(name=name):
                 found[name] = ast.unparse(node)
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                found[name] = ast.unparse(node)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                # A table counts by the lines it is written in: unparsed it would be a single one.
+                found[name] = ast.get_source_segment(text, node) or ""
     return found
 
 

@@ -22,7 +22,7 @@ def print_diff(old: Path, new: Path, *, file: str = "", everything: bool = False
     """
     paths = sorted(step_files(old, everything) | step_files(new, everything))
     if file:
-        paths = chosen(paths, file)
+        paths = chosen(paths, file.removeprefix(f"{old.name}/").removeprefix(f"{new.name}/"))
     print(f"{old.name} -> {new.name}")
     print("\n== files ==")
     for path in paths:
@@ -37,7 +37,8 @@ def print_diff(old: Path, new: Path, *, file: str = "", everything: bool = False
                 print(f"  {module}.{name}: {change}")
     print("\n== text ==")
     for path in paths:
-        print_text_diff(old / path, new / path)
+        if path != TRANSCRIPT:
+            print_text_diff(old / path, new / path)
     if not file:
         print("\n== transcript ==")
         print_text_diff(old / TRANSCRIPT, new / TRANSCRIPT)
@@ -47,10 +48,12 @@ def step_files(step: Path, everything: bool) -> set[str]:
     """Return the files of a step, relative to it; by default those that a reader compares."""
     found = (path.relative_to(step) for path in step.rglob("*") if path.is_file())
     return {
-        path.as_posix()
-        for path in found
-        if "__pycache__" not in path.parts and (everything or not is_aside(path))
+        path.as_posix() for path in found if is_part(path) and (everything or not is_aside(path))
     }
+
+
+def is_part(path: Path) -> bool:
+    return "__pycache__" not in path.parts and not any(p.startswith(".") for p in path.parts)
 
 
 def is_aside(path: Path) -> bool:

@@ -40,6 +40,24 @@ def test_make_alone_explains_the_commands() -> None:
     assert make().stdout == command_line.HELP == run().stdout
 
 
+def test_the_help_fits_a_terminal() -> None:
+    for line in command_line.HELP.splitlines():
+        assert len(line) + len(re.findall("[一-龥]", line)) <= 80, line
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["demo", "--help"]])
+def test_help_can_be_asked_for_in_every_way(arguments: list[str]) -> None:
+    assert run(*arguments).stdout == command_line.HELP
+
+
+@pytest.mark.parametrize("arguments", [["foo"], ["demo", "04", "05"], ["demo", "04", "--x"]])
+def test_words_that_fit_no_command_are_told_in_a_line(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "help tells what there is" in done.stderr
+
+
 @needs_make
 @pytest.mark.parametrize("number", ["4", "04"])
 def test_a_step_is_named_by_its_number(number: str) -> None:

@@ -36,6 +36,7 @@ def test_what_a_reader_does_not_compare_stays_out(capfd: pytest.CaptureFixture[s
     assert "tests/test_validate.py" in everything
     assert "expected_context.txt" in everything
     assert "__pycache__" not in everything
+    assert everything.count("+再见。（本次对话共 18 条消息）\n") == 1
 
 
 def test_definitions_are_told_apart(capfd: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +52,7 @@ def test_definitions_are_told_apart(capfd: pytest.CaptureFixture[str]) -> None:
         assert f"  {line}\n" in text
 
 
-@pytest.mark.parametrize("file", ["agent_loop", "agent_loop.py"])
+@pytest.mark.parametrize("file", ["agent_loop", "agent_loop.py", "step05_tools/agent_loop.py"])
 def test_one_file(capfd: pytest.CaptureFixture[str], file: str) -> None:
     text = shown(capfd, "04", "05", file=file)
     assert "== transcript ==" not in text
