@@ -18,5 +18,6 @@ test: ; $(SHARED) test "$(STEP)"
 snapshots: ; $(SHARED) snapshots "$(STEP)"
 lint: ; $(SHARED) lint
 bench: ; $(SHARED) bench
+screenshot: ; $(SHARED) screenshot
 
-.PHONY: help demo chat diff trace lab check hint solution reset break rules test snapshots lint bench
+.PHONY: help demo chat diff trace lab check hint solution reset break rules test snapshots lint bench screenshot

@@ -11,6 +11,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+from . import environment
+from .chromium import chromium
 from .steps import ROOT
 
 Loop = Callable[..., AsyncGenerator[Any, None]]
@@ -25,6 +27,8 @@ def main(steps: Mapping[int, Path]) -> int:
     rows = {step.name: ratios(step) for step in steps.values()}
     for name, row in {**rows, "at most": LIMITS}.items():
         print(f"{name:20}" + "".join(f"{ratio:24.2f}" for ratio in row))
+    if chromium() is not None:
+        environment.run_tool("shared.trace.bench")
     over = [name for name, row in rows.items() if any(map(float.__gt__, row, LIMITS))]
     return 1 if over else 0
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from labs import breaking, breaks, practice, reset, rule_debugger
 
@@ -29,7 +29,7 @@ read
       FROM=03                    against another one
       FILE=agent_loop            one file of it
       ALL=1                      with tests, pinned files and READMEs
-  make trace STEP=04             watch the loop turn, event by event, in a browser
+  make trace STEP=04             watch the loop turn, in a browser
       INPUT=你好                 one sentence instead of the demo
       BREAK=no-append            beside a broken copy (see make break)
       TEXT=1, OPEN=1             as a listing; open the page at once
@@ -48,6 +48,7 @@ develop
   make snapshots STEP=04         pin transcript and history of a step anew
   make lint                      ruff and mypy over everything
   make bench                     what a demo and a turn cost, as ratios
+  make screenshot                take the picture of the README anew
 
 Without make: python3 -m shared demo 04
               python3 -m shared diff 05 --from 03 --file agent_loop --all
@@ -119,6 +120,7 @@ def parser() -> argparse.ArgumentParser:
                 command.add_argument(argument, nargs="?", default="")
     commands.add_parser("lint")
     commands.add_parser("bench")
+    commands.add_parser("screenshot")
     return top
 
 
@@ -158,6 +160,8 @@ def run(options: argparse.Namespace) -> int:
             return environment.run_tool("pytest", str(tests), "--snapshot-update")
         case "lint":
             return lint()
+        case "screenshot":
+            return screenshot()
         case "bench":
             return bench.main(find_steps())
         case _:
@@ -168,18 +172,28 @@ def run(options: argparse.Namespace) -> int:
 def trace(options: argparse.Namespace) -> int:
     """Record a step, beside a broken copy of it if one is named, and show what was recorded."""
     step, name = find_step(options.step), getattr(options, "break")
+    lanes = recorded(step, name, options.input.strip())
+    if options.text:
+        tracing.print_listing(lanes)
+        return 0
+    page = "-".join(filter(None, [step.name, name]))
+    return tracing.write_page(lanes, page, show=bool(options.open))
+
+
+def screenshot() -> int:
+    """Take the picture of the README: the loop beside the one that forgets its results."""
+    lanes = recorded(find_step("04"), "no-append", "")
+    return tracing.take_screenshot(lanes, "screenshot", ROOT / "docs" / "trace.png")
+
+
+def recorded(step: Path, name: str, sentence: str) -> dict[str, Any]:
+    """Record a step, and a copy with the change `name` of the catalogue, if there is a name."""
     roots = {"intact": ROOT}
     with tempfile.TemporaryDirectory() as folder:
         if name:
             breaks.copy_broken(breaks.find_break(step, name), Path(folder))
             roots[f"broken: {name}"] = Path(folder)
-        lanes = tracing.record_all(step, roots, options.input.strip())
-    if options.text:
-        tracing.print_listing(lanes)
-        return 0
-    return tracing.write_page(
-        lanes, "-".join(filter(None, [step.name, name])), show=bool(options.open)
-    )
+        return tracing.record_all(step, roots, sentence)
 
 
 def test_folders(step: str) -> list[str]:

@@ -22,7 +22,17 @@ CHINESE = [page for page in PAGES if page.name.endswith(".zh-CN.md")]
 TWINS = [page.with_name(page.name.replace(".zh-CN", "")) for page in CHINESE]
 # These would run the tests inside of the tests (.ci/run calls them), or would change the progress
 # or the step of whoever runs the tests (labs/tests looks at what they do).
-NOT_HERE = {"test", "lint", "bench", "snapshots", "check", "hint", "solution", "reset"}
+NOT_HERE = {
+    "test",
+    "lint",
+    "bench",
+    "snapshots",
+    "screenshot",
+    "check",
+    "hint",
+    "solution",
+    "reset",
+}
 
 
 def blocks(page: Path, language: str = r"\w*") -> list[str]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from .. import environment
 from ..child import ChildError, call_in_child
+from ..chromium import chromium
 from ..errors import UsageError
 from ..steps import ROOT
 from .listing import listing
-from .recorder import recording_from
+from .recorder import parting, recording_from
 
 PAGES = ROOT / "traces"
 
@@ -38,6 +39,16 @@ def print_listing(lanes: Mapping[str, Any]) -> None:
     for title, data in lanes.items():
         print(f"== {title} ==")
         print("\n".join(listing(recording_from(data))))
+
+
+def take_screenshot(lanes: Mapping[str, Any], name: str, picture: Path) -> int:
+    """Take a picture of the page at the moment where its two recordings part."""
+    if chromium() is None:
+        raise UsageError("there is no Chromium here to take a picture with")
+    moment = parting([recording_from(data) for data in lanes.values()])
+    status = write_page(lanes, name, show=False)
+    page = str(PAGES / f"{name}.html")
+    return status or environment.run_tool("shared.trace.browser", page, str(moment), str(picture))
 
 
 def write_page(lanes: Mapping[str, Any], name: str, *, show: bool) -> int:

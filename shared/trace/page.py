@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from .flow import FAILED, LIMIT, NO_LAST_EVENT, NO_TOOL, Box, boxes
-from .recorder import Recording, recording_from
+from .recorder import Recording, parting, recording_from
 
 WAYS_OUT = {
     NO_TOOL: "模型不再要工具：正常结束 · the model wants no tool: the normal end",
@@ -132,30 +132,6 @@ def as_script(value: object) -> str:
     """Return data as JSON for a script element, from which no text can break out."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def parting(recordings: list[Recording]) -> int | None:
-    """Return the first moment, counted from 1, at which two recordings are not the same."""
-    if len(recordings) < 2:
-        return None
-    states = [
-        [state(recording, n) for n in range(len(recording.moments))] for recording in recordings
-    ]
-    for number, (one, other) in enumerate(zip(*states, strict=False), 1):
-        if one != other:
-            return number
-    lengths = {len(each) for each in states}
-    return min(lengths) + 1 if len(lengths) > 1 else None
-
-
-def state(recording: Recording, number: int) -> tuple[object, ...]:
-    moment = recording.moments[number]
-    return (
-        moment.event,
-        moment.detail,
-        recording.screen[: moment.screen],
-        recording.messages[: moment.messages],
-    )
 
 
 def main(lanes_file: str, page_file: str) -> None:

@@ -158,3 +158,27 @@ def as_data(message: Any) -> dict[str, Any]:
 def recording_from(data: dict[str, Any]) -> Recording:
     """Return a recording that came as JSON."""
     return Recording(**{**data, "moments": [Moment(**moment) for moment in data["moments"]]})
+
+
+def parting(recordings: list[Recording]) -> int | None:
+    """Return the first moment, counted from 1, at which two recordings are not the same."""
+    if len(recordings) < 2:
+        return None
+    states = [
+        [state(recording, n) for n in range(len(recording.moments))] for recording in recordings
+    ]
+    for number, (one, other) in enumerate(zip(*states, strict=False), 1):
+        if one != other:
+            return number
+    lengths = {len(each) for each in states}
+    return min(lengths) + 1 if len(lengths) > 1 else None
+
+
+def state(recording: Recording, number: int) -> tuple[object, ...]:
+    moment = recording.moments[number]
+    return (
+        moment.event,
+        moment.detail,
+        recording.screen[: moment.screen],
+        recording.messages[: moment.messages],
+    )

@@ -23,6 +23,7 @@ class Lane {
     const list = this.find("ol");
     data.messages.forEach((message, index) => list.append(this.item(message, index)));
     this.lit = [];
+    this.fresh = [];
     this.shown = 0;
   }
 
@@ -80,14 +81,15 @@ class Lane {
     const way = this.find(".way-out");
     way.hidden = !moment.way_out;
     way.textContent = moment.way_out && `→ ${moment.way_out}`;
-    const parted = this.find(".parted");
-    if (parted) parted.hidden = parts === null || number < parts;
+    this.find(".parted").hidden = parts === null || number < parts;
     return moment;
   }
 
   showHistory(before, count, place) {
     for (let n = Math.min(this.shown, count); n < Math.max(this.shown, count); n++) this.items[n].hidden = n >= count;
-    this.items.forEach((item, n) => item.classList.toggle("fresh", n >= before && n < count));
+    for (const item of this.fresh) item.classList.remove("fresh");
+    this.fresh = this.items.slice(before, count);
+    for (const item of this.fresh) item.classList.add("fresh");
     for (const { line, state, answered, due } of this.calls) {
       const waiting = answered >= count;
       const unanswered = waiting && due !== -1 && place >= due;
