@@ -154,7 +154,7 @@ def run(options: argparse.Namespace) -> int:
         case "rules":
             return rule_debugger.rules(find_step(options.step), options.input)
         case "test":
-            return environment.run_tool("pytest", *test_folders(options.step))
+            return environment.run_tool("pytest", *test_arguments(options.step))
         case "snapshots":
             tests = find_step(options.step) / "tests" / "test_demo.py"
             return environment.run_tool("pytest", str(tests), "--snapshot-update")
@@ -196,8 +196,9 @@ def recorded(step: Path, name: str, sentence: str) -> dict[str, Any]:
         return tracing.record_all(step, roots, sentence)
 
 
-def test_folders(step: str) -> list[str]:
-    return [str(find_step(step))] if step else []
+def test_arguments(step: str) -> list[str]:
+    """Return what pytest is to run: one step, or everything, on all cores and file by file."""
+    return [str(find_step(step))] if step else ["-n", "auto", "--dist", "loadfile"]
 
 
 def lint() -> int:

@@ -38,12 +38,13 @@ def is_current() -> bool:
 
 
 def make_environment(python: Path) -> None:
+    shutil.rmtree(VENV, ignore_errors=True)
     uv = shutil.which("uv")
     if uv:
-        call([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)])
+        call([uv, "venv", "--quiet", "--python", sys.executable, str(VENV)])
         call([uv, "pip", "install", "--quiet", "--python", str(python), "-r", str(LOCK)])
     else:
-        call([sys.executable, "-m", "venv", "--clear", str(VENV)])
+        call([sys.executable, "-m", "venv", str(VENV)])
         pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
         call([*pip, "install", "--quiet", "-r", str(LOCK)])
 

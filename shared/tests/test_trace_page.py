@@ -180,7 +180,7 @@ def test_an_address_that_is_none_shows_what_is_nearest(
 
 def test_text_of_the_run_is_never_markup(open_page: Any, tmp_path: Path) -> None:
     hostile = (
-        "</script><script>document.title = 'hacked'</script><img src=x onerror=document.title=1>"
+        "😀</script><script>document.title = 'hacked'</script><img src=x onerror=document.title=1>"
     )
     (tmp_path / "README.md").write_text(hostile)
     step = find_step("05")

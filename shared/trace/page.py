@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from .flow import FAILED, LIMIT, NO_LAST_EVENT, NO_TOOL, Box, boxes
-from .recorder import Recording, parting, recording_from
+from .recorder import Moment, Recording, parting, recording_from
 
 WAYS_OUT = {
     NO_TOOL: "模型不再要工具：正常结束 · the model wants no tool: the normal end",
@@ -64,12 +64,26 @@ def lane_view(title: str, recording: Recording) -> dict[str, Any]:
         "data": {
             "screen": recording.screen,
             "messages": recording.messages,
-            "moments": [moment_data(moment, flow) for moment in recording.moments],
+            "moments": moments_data(recording, flow),
         },
     }
 
 
-def moment_data(moment: Any, flow: list[Box]) -> dict[str, Any]:
+def moments_data(recording: Recording, flow: list[Box]) -> list[dict[str, Any]]:
+    """Return the moments as the script takes them: it counts the screen in units of its own."""
+    found = []
+    seen = units = 0
+    for moment in recording.moments:
+        # Python counts characters; a script counts the 16-bit units that they take.
+        units += (
+            len(recording.screen[seen : moment.screen].encode("utf-16-le", "surrogatepass")) // 2
+        )
+        seen = moment.screen
+        found.append(moment_data(moment, flow) | {"screen": units})
+    return found
+
+
+def moment_data(moment: Moment, flow: list[Box]) -> dict[str, Any]:
     """Return a moment with the box that it lights, and the one through which the run leaves."""
     data = asdict(moment)
     here = next(n for n, each in enumerate(flow) if each.line <= moment.line <= each.end)
