@@ -1,14 +1,14 @@
 """Which rule of the fake model answers, and why: `make rules`."""
 
-import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
+from shared.rules import matching, rule_name
 from shared.steps import ROOT
-from shared.watching import watch_chat
+from shared.trace.recorder import record
 
 from .scenes import rules_of
 
@@ -40,33 +40,17 @@ def report_of(package: str, sentence: str) -> Report:
 
 def match_keys(package: str, sentence: str) -> list[str]:
     """Say one sentence to a step and return the match key of every turn."""
-    main: Any = importlib.import_module(f"{package}.main")
-    match_key = importlib.import_module(f"{package}.fake_model").match_key
-    keys: list[str] = []
-
-    class ListeningModel(main.FakeModel):  # type: ignore[misc]
-        def __call__(self, context: Any, options: Any = None) -> Any:
-            keys.append(match_key(context))
-            return super().__call__(context, options)
-
-    main.FakeModel = ListeningModel
-    watch_chat(package, [sentence], Path.cwd())
-    return keys
+    moments = record(package, sentence, str(Path.cwd())).moments
+    return [moment.match_key for moment in moments if moment.event == "start"]
 
 
 def chosen(rules: list[Any], key: str) -> list[str]:
     """Return which rule answers `key`, and which others would have."""
-    matching = [n for n, rule in enumerate(rules) if rule.match is None or rule.match in key]
-    if not matching:
+    places = matching(rules, key)
+    if not places:
         return ["  no rule matches, and there is no fallback"]
-    first, *later = matching
-    lines = [f"  answered by {name_of(rules, first)}: {rules[first].reply}"]
-    return lines + [f"  would have matched too: {name_of(rules, n)}" for n in later]
-
-
-def name_of(rules: list[Any], place: int) -> str:
-    match = rules[place].match
-    return f"rule {place + 1} ({'the fallback' if match is None else f'match={match!r}'})"
+    lines = [f"  answered by {rule_name(rules, places[0])}: {rules[places[0]].reply}"]
+    return lines + [f"  would have matched too: {rule_name(rules, n)}" for n in places[1:]]
 
 
 def oddities(rules: list[Any]) -> list[str]:
@@ -76,16 +60,16 @@ def oddities(rules: list[Any]) -> list[str]:
         for other in range(place):
             if catches(rules[other].match, rule.match):
                 found.append(
-                    f"{name_of(rules, place)} can never be reached: "
-                    f"{name_of(rules, other)} stands before it and matches all that it would"
+                    f"{rule_name(rules, place)} can never be reached: "
+                    f"{rule_name(rules, other)} stands before it and matches all that it would"
                 )
                 break
     for place, rule in enumerate(rules):
         for other in range(place):
             if rule.match and rules[other].match and catches(rule.match, rules[other].match):
                 found.append(
-                    f"{name_of(rules, place)} is so short that it matches all of "
-                    f"{name_of(rules, other)} too: only the order keeps them apart"
+                    f"{rule_name(rules, place)} is so short that it matches all of "
+                    f"{rule_name(rules, other)} too: only the order keeps them apart"
                 )
     if all(rule.match is not None for rule in rules):
         found.append("There is no fallback: a key that nothing matches ends in an error.")

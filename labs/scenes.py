@@ -33,10 +33,5 @@ def changed_scene(package: str, demo: Run) -> Verdict | None:
     return None
 
 
-def answering_rule(rules: list[Any], key: str) -> Any:
-    """Return the first rule that matches `key`, as the fake model would."""
-    return next(rule for rule in rules if rule.match is None or rule.match in key)
-
-
 def rules_of(package: str) -> list[Any]:
     return list(importlib.import_module(f"{package}.rules").RULES)

@@ -19,9 +19,16 @@ from .steps import ROOT
 SECONDS = 8
 SCREEN_SIZE = 1_000_000  # characters
 
+# Not -m: this module would then be there twice, with two kinds of each of its errors.
+START = "import sys; from shared.child import main; main(sys.argv[1:])"
+
 
 class ChildError(Exception):
     """The changed code could not be run to its end; the text says where and why."""
+
+
+class EndlessScreenError(BaseException):
+    """Somebody prints without end. No tool and no loop may take this for a failure of its own."""
 
 
 class Screen(io.StringIO):
@@ -29,7 +36,7 @@ class Screen(io.StringIO):
 
     def write(self, text: str) -> int:
         if self.tell() > SCREEN_SIZE:
-            raise ChildError("it prints without end: a loop that never stops?")
+            raise EndlessScreenError
         return super().write(text)
 
 
@@ -41,7 +48,7 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
     path = os.pathsep.join([str(root), str(ROOT)])
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "shared.child", function, *arguments],
+            [sys.executable, "-c", START, function, *arguments],
             cwd=root,
             env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
@@ -78,8 +85,8 @@ def main(arguments: Sequence[str]) -> None:
 def explained(error: BaseException) -> str:
     """Return one line that says what is wrong with the code of the step, and where."""
     match error:
-        case ChildError():
-            return str(error)
+        case EndlessScreenError():
+            return "it prints without end: a loop that never stops?"
         case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
             return f"{Path(filename).name}, line {line}, is not Python: {message}"
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
@@ -90,7 +97,3 @@ def explained(error: BaseException) -> str:
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
     first_line = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first_line}{where}"
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

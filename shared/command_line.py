@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from labs import breaking, breaks, practice, reset, rule_debugger
 
@@ -16,6 +16,7 @@ from . import bench, environment, step_diff
 from .errors import UsageError
 from .steps import ROOT, find_step, find_steps, step_before
 from .trace import command as tracing
+from .trace.recorder import Recording
 
 HELP = """\
 Mini Agent Harness: how an agent loop really works, one step at a time.
@@ -68,7 +69,7 @@ STEP_COMMANDS = {
     "solution": ("task", "--show"),
     "reset": (),
     "break": ("name",),
-    "rules": ("input",),
+    "rules": ("--input",),
     "test": (),
     "snapshots": (),
 }
@@ -133,7 +134,9 @@ def run(options: argparse.Namespace) -> int:
         case "diff":
             new, old = find_step(options.step), getattr(options, "from")
             old = find_step(old) if old else step_before(new)
-            step_diff.print_diff(old, new, file=options.file, everything=bool(options.all))
+            step_diff.print_diff(
+                old, new, file=options.file, everything=options.all not in ("", "0")
+            )
         case "trace":
             return trace(options)
         case "lab":
@@ -144,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
             return practice.hint(find_step(options.step), options.task)
         case "solution":
             step = find_step(options.step)
-            return practice.solution(step, options.task, show=bool(options.show))
+            return practice.solution(step, options.task, show=options.show not in ("", "0"))
         case "reset":
             return reset.reset(options.step)
         case "break" if not options.name:
@@ -173,11 +176,11 @@ def trace(options: argparse.Namespace) -> int:
     """Record a step, beside a broken copy of it if one is named, and show what was recorded."""
     step, name = find_step(options.step), getattr(options, "break")
     lanes = recorded(step, name, options.input.strip())
-    if options.text:
+    if options.text not in ("", "0"):
         tracing.print_listing(lanes)
         return 0
-    page = "-".join(filter(None, [step.name, name]))
-    return tracing.write_page(lanes, page, show=bool(options.open))
+    page = "-".join(filter(None, [step.name, name, options.input and "sentence"]))
+    return tracing.write_page(lanes, page, show=options.open not in ("", "0"))
 
 
 def screenshot() -> int:
@@ -186,13 +189,14 @@ def screenshot() -> int:
     return tracing.take_screenshot(lanes, "screenshot", ROOT / "docs" / "trace.png")
 
 
-def recorded(step: Path, name: str, sentence: str) -> dict[str, Any]:
+def recorded(step: Path, name: str, sentence: str) -> dict[str, Recording]:
     """Record a step, and a copy with the change `name` of the catalogue, if there is a name."""
-    roots = {"intact": ROOT}
+    sentence = sentence.encode("utf-8", "replace").decode("utf-8")
+    roots = {"完好 · intact": ROOT}
     with tempfile.TemporaryDirectory() as folder:
         if name:
             breaks.copy_broken(breaks.find_break(step, name), Path(folder))
-            roots[f"broken: {name}"] = Path(folder)
+            roots[f"拆坏 · broken: {name}"] = Path(folder)
         return tracing.record_all(step, roots, sentence)
 
 

@@ -75,6 +75,11 @@ def test_every_task_is_complete() -> None:
         ("rules.py", "RULES = 1 / 0\n", "ZeroDivisionError: division by zero (rules.py, line 1)"),
         ("rules.py", None, "rules is missing: was a file deleted or renamed?"),
         ("__init__.py", "while True: print('x' * 1000)\n", "it prints without end"),
+        (
+            "render.py",
+            "def render_events(e):\n    while True: print('x' * 999)\n",
+            "it prints without",
+        ),
         ("__init__.py", "import sys; sys.exit(3)\n", "SystemExit: 3"),
         ("__init__.py", "import os; os._exit(3)\n", "it left without an answer."),
         ("__init__.py", "raise KeyboardInterrupt\n", "KeyboardInterrupt"),

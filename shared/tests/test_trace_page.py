@@ -15,7 +15,8 @@ from shared.trace.bench import long_run
 from shared.trace.browser import launched
 from shared.trace.command import record_all
 from shared.trace.page import page as page_of
-from shared.trace.recorder import Recording, recording_from
+from shared.trace.recorder import Recording
+from shared.trace.timeline import timeline
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium on this machine")
 
@@ -52,8 +53,7 @@ def lanes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
     """The demo of step04, intact and without the append."""
     step, folder = find_step("04"), tmp_path_factory.mktemp("broken")
     copy_broken(find_break(step, "no-append"), folder)
-    recorded = record_all(step, {"intact": ROOT, "broken": folder}, "")
-    return {title: recording_from(data) for title, data in recorded.items()}
+    return record_all(step, {"intact": ROOT, "broken": folder}, "")
 
 
 @pytest.fixture
@@ -81,12 +81,12 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Any]:
     assert complaints == []
 
 
-def replay(recording: Recording, number: int) -> dict[str, Any]:
-    """Return what the page has to show at a moment, computed from the recording alone."""
-    moment = recording.moments[min(number, len(recording.moments)) - 1]
+def replay(recording: Recording, place: int) -> dict[str, Any]:
+    """Return what the page has to show of a moment, computed from the recording alone."""
+    moment = recording.moments[place]
     return {
         "screen": recording.screen[: moment.screen],
-        "roles": [message["role"] for message in recording.messages[: moment.messages]],
+        "roles": [message["role"] for message in recording.history_at(moment)],
         "line": moment.line,
     }
 
@@ -102,12 +102,12 @@ def test_every_event_is_reached_forwards_and_backwards(
     open_page: Any, lanes: dict[str, Recording]
 ) -> None:
     page = open_page(lanes)
-    last = max(len(recording.moments) for recording in lanes.values())
-    there = range(1, last + 1)
-    for numbers, key in ((there, "ArrowRight"), (reversed(there), "ArrowLeft")):
-        for number in numbers:
-            for shown, recording in zip(page.evaluate(SHOWN), lanes.values(), strict=True):
-                agrees(shown, replay(recording, number))
+    walk = timeline(list(lanes.values()))
+    for way, key in ((walk, "ArrowRight"), (reversed(walk), "ArrowLeft")):
+        for places in way:
+            shown = page.evaluate(SHOWN)
+            for lane, recording, place in zip(shown, lanes.values(), places, strict=True):
+                agrees(lane, replay(recording, place))
             page.keyboard.press(key)
 
 
@@ -130,7 +130,7 @@ def test_the_way_out_and_the_rule_are_named(open_page: Any, lanes: dict[str, Rec
     (shown,) = page.evaluate(SHOWN)
     assert "模型不再要工具：正常结束" in shown["way"]
     assert "rule 1 (match='你好')" in shown["rule"]
-    assert page.locator(".box.left-by text").text_content() == "if not tool_calls: return"
+    assert page.locator(".box.left-by text").text_content() == "return"
 
 
 def test_the_keyboard_is_enough(open_page: Any, lanes: dict[str, Recording]) -> None:
@@ -155,21 +155,42 @@ def test_the_keyboard_is_enough(open_page: Any, lanes: dict[str, Recording]) -> 
     page.click("h1")
     page.keyboard.press("Space")
     page.wait_for_function("Number(document.getElementById('slider').value) > 4")
-    assert page.locator("[data-go=play]").get_attribute("aria-pressed") == "true"
+    assert page.locator("[data-go=play]").text_content() == "⏸ 暂停 · pause"
     page.keyboard.press("ArrowLeft")
-    assert page.locator("[data-go=play]").get_attribute("aria-pressed") == "false"
+    assert page.locator("[data-go=play]").text_content() == "▶ 播放 · play"
+
+
+def test_a_pane_that_the_keyboard_has_reached_scrolls(
+    open_page: Any, lanes: dict[str, Recording]
+) -> None:
+    page = open_page({"intact": lanes["intact"]}, at="#28", width=390)
+    page.focus("#slider")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "source"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    assert page.locator("#slider").input_value() == "28"
+
+
+def test_a_run_that_shows_no_difference_says_so(
+    open_page: Any, lanes: dict[str, Recording]
+) -> None:
+    page = open_page({"one": lanes["intact"], "other": lanes["intact"]})
+    assert page.locator("[data-go=parting]").is_disabled()
+    assert "shows no difference" in page.locator("[data-go=parting]").text_content()
 
 
 def test_every_moment_has_an_address(open_page: Any, lanes: dict[str, Recording]) -> None:
     page = open_page({"intact": lanes["intact"]}, at="#17")
-    agrees(page.evaluate(SHOWN)[0], replay(lanes["intact"], 17))
+    agrees(page.evaluate(SHOWN)[0], replay(lanes["intact"], 16))
     page.keyboard.press("ArrowRight")
     page.wait_for_function("location.hash === '#18'")
     page.reload()
-    agrees(page.evaluate(SHOWN)[0], replay(lanes["intact"], 18))
+    agrees(page.evaluate(SHOWN)[0], replay(lanes["intact"], 17))
 
 
-@pytest.mark.parametrize("address", ["#0", "#-3", "#9999", "#x", "#"])
+@pytest.mark.parametrize("address", ["#0", "#-3", "#9999", "#x", "#", "#1.5"])
 def test_an_address_that_is_none_shows_what_is_nearest(
     address: str, open_page: Any, lanes: dict[str, Recording]
 ) -> None:
@@ -178,15 +199,17 @@ def test_an_address_that_is_none_shows_what_is_nearest(
     assert page.locator("#slider").input_value() == str(wanted)
 
 
-def test_text_of_the_run_is_never_markup(open_page: Any, tmp_path: Path) -> None:
+def test_text_of_the_run_is_never_markup(
+    open_page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hostile = (
         "😀</script><script>document.title = 'hacked'</script><img src=x onerror=document.title=1>"
     )
     (tmp_path / "README.md").write_text(hostile)
     step = find_step("05")
-    (tmp_path / step.name).symlink_to(step)
-    data = record_all(step, {"run": tmp_path}, f"读一下 README.md {hostile}")["run"]
-    page = open_page({hostile: recording_from(data)})
+    monkeypatch.chdir(tmp_path)
+    run = record_all(step, {"run": ROOT}, f"读一下 README.md {hostile}")["run"]
+    page = open_page({hostile: run})
     page.keyboard.press("End")
     (shown,) = page.evaluate(SHOWN)
     assert f"[工具结果] read_file → {hostile}\n" in shown["screen"]
@@ -206,9 +229,10 @@ def test_it_fits_and_is_accessible(
 
 
 def test_a_run_of_2000_events_can_be_walked(open_page: Any, lanes: dict[str, Recording]) -> None:
-    page = open_page({"long": long_run(lanes["intact"], 2000)}, at="#1000")
+    run = long_run(lanes["intact"], 2000)
+    page = open_page({"long": run}, at="#1000")
     page.evaluate("for (let n = 0; n < 200; n++) go.on()")
     assert page.locator("#slider").input_value() == "1200"
     page.keyboard.press("End")
     assert page.locator("#slider").input_value() == "2000"
-    assert page.locator("li:not([hidden])").count() == page.locator("li").count()
+    assert page.locator("li:not([hidden])").count() == len(run.history_at(run.moments[-1]))

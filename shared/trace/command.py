@@ -4,8 +4,8 @@ import json
 import tempfile
 import webbrowser
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from .. import environment
 from ..child import ChildError, call_in_child
@@ -13,54 +13,63 @@ from ..chromium import chromium
 from ..errors import UsageError
 from ..steps import ROOT
 from .listing import listing
-from .recorder import parting, recording_from
+from .recorder import Recording, recording_from
+from .timeline import parting, timeline
 
 PAGES = ROOT / "traces"
 
 
-def record_all(step: Path, roots: Mapping[str, Path], sentence: str) -> dict[str, Any]:
+def record_all(step: Path, roots: Mapping[str, Path], sentence: str) -> dict[str, Recording]:
     """Record a step in each of the folders that hold it; return the recordings, by their titles.
 
-    UsageError if the step has no loop or does not run.
+    UsageError if the step has no loop, does not run, or has nothing to say.
     """
     if not (step / "agent_loop.py").exists():
-        raise UsageError(f"{step.name} has no loop to watch; from step 04 on there is one")
-    try:
-        return {
-            title: call_in_child(root, "shared.trace.recorder:record", step.name, sentence)
-            for title, root in roots.items()
-        }
-    except ChildError as error:
-        raise UsageError(f"{step.name} does not run: {error}") from None
+        raise UsageError(f"{step.name} has no agent_loop.py, and so no loop to watch")
+    lanes = {}
+    for title, root in roots.items():
+        arguments = (step.name, sentence, str(Path.cwd()))
+        try:
+            data = call_in_child(root, "shared.trace.recorder:record", *arguments)
+        except ChildError as error:
+            raise UsageError(f"{step.name}, {title}, does not run: {error}") from None
+        lanes[title] = recording_from(data)
+        if not lanes[title].moments:
+            raise UsageError(f"the loop did not turn for {sentence!r}: say something to answer")
+    return lanes
 
 
-def print_listing(lanes: Mapping[str, Any]) -> None:
-    """Print each recording as a listing, one after the other."""
-    for title, data in lanes.items():
-        print(f"== {title} ==")
-        print("\n".join(listing(recording_from(data))))
+def print_listing(lanes: Mapping[str, Recording]) -> None:
+    """Print each recording as a listing, one after the other, and where they part."""
+    number = parting(list(lanes.values()))
+    for lane, (title, recording) in enumerate(lanes.items()):
+        place = None if number is None else timeline(list(lanes.values()))[number - 1][lane]
+        print(f"== {recording.step}, {title} ==")
+        print("\n".join(listing(recording, place)))
+    if len(lanes) > 1 and number is None:
+        print("They do not part: this run does not show the difference.")
 
 
-def take_screenshot(lanes: Mapping[str, Any], name: str, picture: Path) -> int:
-    """Take a picture of the page at the moment where its two recordings part."""
+def take_screenshot(lanes: Mapping[str, Recording], name: str, picture: Path) -> int:
+    """Take a picture of the page at the moment where its recordings part."""
     if chromium() is None:
         raise UsageError("there is no Chromium here to take a picture with")
-    moment = parting([recording_from(data) for data in lanes.values()])
+    moment = parting(list(lanes.values()))
     status = write_page(lanes, name, show=False)
     page = str(PAGES / f"{name}.html")
     return status or environment.run_tool("shared.trace.browser", page, str(moment), str(picture))
 
 
-def write_page(lanes: Mapping[str, Any], name: str, *, show: bool) -> int:
+def write_page(lanes: Mapping[str, Recording], name: str, *, show: bool) -> int:
     """Write the page traces/NAME.html, print its path, and show it in a browser if asked to."""
     PAGES.mkdir(exist_ok=True)
     path = PAGES / f"{name}.html"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "lanes.json")
-        file.write_text(json.dumps(lanes), encoding="utf-8")
+        file.write_text(json.dumps(lanes, default=asdict), encoding="utf-8")
         status = environment.run_tool("shared.trace.page", str(file), str(path))
     if status == 0:
         print(path)
-        if show:
-            webbrowser.open(path.as_uri())
+        if show and not webbrowser.open(path.as_uri()):
+            print("there is no browser to open it with; it opens from the disk")
     return status

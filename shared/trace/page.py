@@ -6,6 +6,7 @@ source. It runs in the environment of the tests: python -m shared.trace.page LAN
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .flow import FAILED, LIMIT, NO_LAST_EVENT, NO_TOOL, Box, boxes
-from .recorder import Moment, Recording, parting, recording_from
+from .flow import FAILED, LIMIT, NO_LAST_EVENT, NO_TOOL, Flow, flow_of
+from .recorder import Moment, Recording, recording_from
+from .timeline import parting, timeline
 
 WAYS_OUT = {
     NO_TOOL: "模型不再要工具：正常结束 · the model wants no tool: the normal end",
@@ -24,8 +26,9 @@ WAYS_OUT = {
     NO_LAST_EVENT: "流结束了却没有收尾事件 · the stream ended without a last event",
     LIMIT: "轮数用完 · the turns are used up",
 }
-# Sizes of the diagram, in its own units.
-ROW, BOX, INDENT, MARGIN, WIDTH = 38, 26, 18, 26, 420
+# Sizes of the diagram, in its own units. The margins hold the arrows that go up and those that
+# skip some boxes on their way down.
+ROW, BOX, INDENT, LEFT, RIGHT, WIDTH = 38, 26, 16, 42, 42, 460
 
 
 def page(lanes: dict[str, Recording]) -> str:
@@ -37,39 +40,57 @@ def page(lanes: dict[str, Recording]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    template = environment.get_template("page.html.j2")
+    recordings = list(lanes.values())
+    walk = timeline(recordings)
     views = [lane_view(title, recording) for title, recording in lanes.items()]
-    data = [view.pop("data") for view in views]
-    first = next(iter(lanes.values()))
-    return template.render(
-        step=first.step,
+    data = {
+        "lanes": [view.pop("data") for view in views],
+        "walk": walk,
+        "parts": parting(recordings),
+    }
+    return environment.get_template("page.html.j2").render(
+        step=recordings[0].step,
+        sentence=recordings[0].sentence,
         lanes=views,
-        data=as_script({"lanes": data, "parts": parting(list(lanes.values()))}),
-        last=max(len(recording.moments) for recording in lanes.values()),
+        data=as_script(data),
+        last=len(walk),
+        turns=turn_starts(recordings[0], walk),
         light=colours("default"),
         dark=colours("github-dark"),
     )
 
 
+def turn_starts(recording: Recording, walk: list[list[int]]) -> list[int]:
+    """Return the steps of the walk, counted from 1, at which a turn begins."""
+    starts = [n for n, places in enumerate(walk, 1) if is_start(recording, places[0])]
+    return [n for n in starts if n == 1 or walk[n - 2][0] != walk[n - 1][0]]
+
+
+def is_start(recording: Recording, place: int) -> bool:
+    return recording.moments[place].event == "turn_start"
+
+
 def lane_view(title: str, recording: Recording) -> dict[str, Any]:
     """Return what the template shows of one recording, and under `data` what the script moves."""
-    flow = boxes(recording.source)
+    flow = flow_of(recording.source)
     return {
         "title": title,
         "lines": source_lines(recording.source),
-        "rows": [row(number, each) for number, each in enumerate(flow)],
-        "edges": edges(flow),
+        "rows": [row(flow, number) for number in range(len(flow.boxes))],
+        "edges": [arrow(flow, start, end) for start, end in flow.edges],
         "width": WIDTH,
-        "height": len(flow) * ROW + 4,
+        "box_height": BOX,
+        "height": len(flow.boxes) * ROW + 4,
         "data": {
             "screen": recording.screen,
             "messages": recording.messages,
+            "histories": recording.histories,
             "moments": moments_data(recording, flow),
         },
     }
 
 
-def moments_data(recording: Recording, flow: list[Box]) -> list[dict[str, Any]]:
+def moments_data(recording: Recording, flow: Flow) -> list[dict[str, Any]]:
     """Return the moments as the script takes them: it counts the screen in units of its own."""
     found = []
     seen = units = 0
@@ -83,51 +104,52 @@ def moments_data(recording: Recording, flow: list[Box]) -> list[dict[str, Any]]:
     return found
 
 
-def moment_data(moment: Moment, flow: list[Box]) -> dict[str, Any]:
+def moment_data(moment: Moment, flow: Flow) -> dict[str, Any]:
     """Return a moment with the box that it lights, and the one through which the run leaves."""
-    data = asdict(moment)
-    here = next(n for n, each in enumerate(flow) if each.line <= moment.line <= each.end)
-    outs = [n for n, each in enumerate(flow) if each.kind == "out" and n > here]
-    ways = {NO_TOOL: outs[:1], FAILED: outs[:1], NO_LAST_EVENT: outs[1:2], LIMIT: [here]}
-    data["box"] = here
-    data["line"], data["end"] = flow[here].line, flow[here].end
-    data["out"] = next(iter(ways.get(moment.way_out, [])), None)
-    data["way_out"] = WAYS_OUT.get(moment.way_out, "")
-    return data
+    here = flow.box_at(moment.line)
+    outs = [] if here is None else flow.outs_after(here)
+    ways: dict[str, Sequence[int | None]] = {
+        NO_TOOL: outs[:1],
+        FAILED: outs[:1],
+        NO_LAST_EVENT: outs[-1:],
+        LIMIT: [here],
+    }
+    return asdict(moment) | {
+        "box": here,
+        "end": moment.line if here is None else flow.boxes[here].end,
+        "line": moment.line if here is None else flow.boxes[here].line,
+        "out": next(iter(ways.get(moment.way_out, [])), None),
+        "way_out": WAYS_OUT.get(moment.way_out, ""),
+    }
 
 
-def row(number: int, each: Box) -> dict[str, Any]:
+def row(flow: Flow, number: int) -> dict[str, Any]:
     """Return where a box of the flow stands in the diagram."""
-    x, y = corner(number, each)
-    return {"box": each, "number": number, "x": x, "y": y, "width": WIDTH - 4 - x}
+    x, y = corner(flow, number)
+    return {"box": flow.boxes[number], "number": number, "x": x, "y": y, "width": WIDTH - RIGHT - x}
 
 
-def corner(number: int, each: Box) -> tuple[int, int]:
-    return MARGIN + each.depth * INDENT, number * ROW + 4
+def corner(flow: Flow, number: int) -> tuple[int, int]:
+    return LEFT + flow.boxes[number].depth * INDENT, number * ROW + 4
 
 
-def edges(flow: list[Box]) -> list[dict[str, str]]:
-    """Return the arrows of the diagram: down from box to box, and back up to the head of a loop."""
-    found = []
-    for number, each in enumerate(flow):
-        x, y = corner(number, each)
-        if number + 1 < len(flow):
-            path = f"M{x + 12} {y + BOX} V{y + ROW - 5}"
-            found.append({"path": path, "tip": f"M{x + 12} {y + ROW} l-3.5 -6 h7 z"})
-        if each.kind == "loop":
-            end = last_inside(flow, number)
-            left, below = x - 12, corner(end, flow[end])[1] + BOX // 2
-            path = f"M{corner(end, flow[end])[0]} {below} H{left} V{y + BOX // 2} H{x - 5}"
-            found.append({"path": path, "tip": f"M{x} {y + BOX // 2} l-6 -3.5 v7 z"})
-    return found
-
-
-def last_inside(flow: list[Box], head: int) -> int:
-    """Return the place of the last box that belongs to the loop at `head`."""
-    end = head
-    while end + 1 < len(flow) and flow[end + 1].depth > flow[head].depth:
-        end += 1
-    return end
+def arrow(flow: Flow, start: int, end: int) -> dict[str, str]:
+    """Return an edge as a line and its head: down, up along the left, or down along the right."""
+    x, y = corner(flow, start)
+    to_x, to_y = corner(flow, end)
+    middle, to_middle = y + BOX // 2, to_y + BOX // 2
+    if end == start + 1:
+        x = max(x, to_x) + 12
+        return {"path": f"M{x} {y + BOX} V{to_y - 5}", "tip": f"M{x} {to_y} l-3.5 -6 h7 z"}
+    if end < start:
+        left = to_x - 12
+        path = f"M{x} {middle} H{left} V{to_middle} H{to_x - 5}"
+        return {"path": path, "tip": f"M{to_x} {to_middle} l-6 -3.5 v7 z"}
+    # The longer the way, the farther out: so ways that lie inside each other do not cross.
+    side = WIDTH - RIGHT
+    out = side + 8 + min(end - start, 10) * 3
+    path = f"M{side} {middle} H{out} V{to_middle} H{side + 5}"
+    return {"path": path, "tip": f"M{side} {to_middle} l6 -3.5 v7 z"}
 
 
 def colours(style: str) -> str:
@@ -150,8 +172,11 @@ def as_script(value: object) -> str:
 
 def main(lanes_file: str, page_file: str) -> None:
     lanes = json.loads(Path(lanes_file).read_text("utf-8"))
-    recordings = {title: recording_from(data) for title, data in lanes.items()}
-    Path(page_file).write_text(page(recordings), encoding="utf-8", newline="\n")
+    text = page({title: recording_from(data) for title, data in lanes.items()})
+    # Whoever interrupts this finds the page that was there before.
+    new = Path(page_file).with_suffix(".new")
+    new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    new.replace(page_file)
 
 
 if __name__ == "__main__":

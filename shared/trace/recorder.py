@@ -5,6 +5,7 @@ the real ones, in a process of its own.
 """
 
 import importlib
+import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..rules import matching, rule_name
 from ..watching import step_folder, watch_chat, watch_demo
 from .flow import way_out
 
@@ -23,16 +25,18 @@ class Moment:
     """One event, and how things stand when people have seen it.
 
     `run` counts the user's sentences and `turn` the turns of a run. `line` is where the loop stands
-    suspended; `messages` counts the history and `screen` the characters on the terminal. `way_out`
-    names how the run ended, at its last event.
+    suspended, `history` says which of the recording's histories is the one of this moment, and
+    `screen` counts the characters on the terminal. `match_key` and `rule` are those of this turn;
+    `way_out` names how the run ended, at its last event.
     """
 
     run: int
     turn: int
     event: str
     detail: str
+    call_id: str | None
     line: int
-    messages: int
+    history: int
     match_key: str
     rule: str
     screen: int = 0
@@ -41,25 +45,44 @@ class Moment:
 
 @dataclass(slots=True)
 class Recording:
-    """A conversation: its moments, and the text and the messages that they count."""
+    """A conversation: its moments, and what they count and point into.
+
+    `messages` are all that there ever were; a history is a list of places in them.
+    """
 
     step: str
+    sentence: str
     source: str
     screen: str = ""
     messages: list[dict[str, Any]] = field(default_factory=list)
+    histories: list[list[int]] = field(default_factory=list)
     moments: list[Moment] = field(default_factory=list)
 
+    def history_at(self, moment: Moment) -> list[dict[str, Any]]:
+        """Return the messages that the model would see at a moment."""
+        return [self.messages[place] for place in self.histories[moment.history]]
 
-def record(package: str, sentence: str = "") -> Recording:
-    """Play the demo of a step, or say one sentence to it, and return what happened."""
+
+def recording_from(data: dict[str, Any]) -> Recording:
+    """Return a recording that came as JSON."""
+    return Recording(**{**data, "moments": [Moment(**moment) for moment in data["moments"]]})
+
+
+def record(package: str, sentence: str, cwd: str) -> Recording:
+    """Play the demo of a step, or say one sentence to it, and return what happened.
+
+    `cwd` is the folder in which the tools work for a sentence.
+    """
     main: Any = importlib.import_module(f"{package}.main")
     source = (step_folder(package) / "agent_loop.py").read_text("utf-8")
-    onlooker = Onlooker(Recording(package, source), main)
+    recording = Recording(package, sentence, source)
+    onlooker = Onlooker(recording, main)
     main.run_agent_loop, main.FakeModel = onlooker.run_agent_loop, onlooker.model
-    run = watch_chat(package, [sentence], Path.cwd()) if sentence else watch_demo(package)
-    onlooker.recording.screen = run.transcript
-    onlooker.recording.messages = [as_data(message) for message in onlooker.history]
-    return onlooker.recording
+    run = watch_chat(package, [sentence], Path(cwd)) if sentence else watch_demo(package)
+    recording.screen = run.transcript
+    if recording.moments:
+        recording.moments[-1].screen = len(run.transcript)  # With the goodbye.
+    return recording
 
 
 class Onlooker:
@@ -69,29 +92,30 @@ class Onlooker:
         self.recording = recording
         self.loop, self.model_class = main.run_agent_loop, main.FakeModel
         self.match_key_of = sys.modules[self.model_class.__module__].match_key
-        self.history: list[Any] = []
+        self.seen: list[Any] = []
         self.match_key = self.rule = ""
         self.run = 0
 
     async def run_agent_loop(self, **options: Any) -> AsyncGenerator[Any, None]:
         """Run the real loop, and note each of its events before and after people see it."""
         self.run += 1
-        self.history = options["context"].messages
         moment: Moment | None = None
         turn = 0
         async with aclosing(self.loop(**options)) as events:
             async for event in events:
                 turn = getattr(event, "turn", turn)
-                line = events.ag_frame.f_lineno
+                if event.type == "turn_start":
+                    self.match_key = self.rule = ""
                 moment = Moment(
-                    self.run,
-                    turn,
-                    event.type,
-                    detail_of(event),
-                    line,
-                    len(self.history),
-                    self.match_key,
-                    self.rule,
+                    run=self.run,
+                    turn=turn,
+                    event=event.type,
+                    detail=detail_of(event),
+                    call_id=call_id_of(event),
+                    line=events.ag_frame.f_lineno,
+                    history=self.history(options["context"].messages),
+                    match_key=self.match_key,
+                    rule=self.rule,
                 )
                 self.recording.moments.append(moment)
                 yield event
@@ -100,24 +124,40 @@ class Onlooker:
         if moment is not None:
             moment.way_out = way_out(self.recording.source, moment.line, moment.event)
 
+    def history(self, messages: list[Any]) -> int:
+        """Return the place of a history among those of the recording, new or not."""
+        places = [self.place(message) for message in messages]
+        histories = self.recording.histories
+        if not histories or histories[-1] != places:
+            histories.append(places)
+        return len(histories) - 1
+
+    def place(self, message: Any) -> int:
+        """Return the place of a message; it is the same one only if it is the same object."""
+        for place in range(len(self.seen) - 1, -1, -1):
+            if self.seen[place] is message:
+                return place
+        self.seen.append(message)
+        self.recording.messages.append(as_data(message))
+        return len(self.seen) - 1
+
     def model(self, rules: Any) -> Any:
         """Make the real model, and note on which key it is asked and which rule answers."""
         model = self.model_class(rules)
 
         def ask(context: Any, options: Any = None) -> Any:
             self.match_key = self.match_key_of(context)
-            place = next(
-                (n for n, r in enumerate(rules, 1) if r.match is None or r.match in self.match_key),
-                None,
-            )
-            self.rule = "no rule" if place is None else rule_name(place, rules[place - 1].match)
+            places = matching(rules, self.match_key)
+            self.rule = rule_name(rules, places[0]) if places else "no rule"
             return model(context, options)
 
         return ask
 
 
-def rule_name(place: int, match: str | None) -> str:
-    return f"{place} (the fallback)" if match is None else f"{place} (match={match!r})"
+def call_id_of(event: Any) -> str | None:
+    """Return the id of the call that an event is about, if it is about one."""
+    call = getattr(event, "tool_call", None)
+    return call.id if call is not None else getattr(event, "tool_call_id", None)
 
 
 def detail_of(event: Any) -> str:
@@ -140,12 +180,12 @@ def detail_of(event: Any) -> str:
 
 
 def as_data(message: Any) -> dict[str, Any]:
-    """Return a message of any step as plain data."""
+    """Return a message of any step as plain data; arguments as the text that people see of them."""
     return {
         "role": message.role,
         "text": "".join(block.text for block in message.content if block.type == "text"),
         "calls": [
-            {"id": block.id, "name": block.name, "arguments": block.arguments}
+            {"id": block.id, "name": block.name, "arguments": compact_json(block.arguments)}
             for block in message.content
             if block.type == "toolCall"
         ],
@@ -155,30 +195,5 @@ def as_data(message: Any) -> dict[str, Any]:
     }
 
 
-def recording_from(data: dict[str, Any]) -> Recording:
-    """Return a recording that came as JSON."""
-    return Recording(**{**data, "moments": [Moment(**moment) for moment in data["moments"]]})
-
-
-def parting(recordings: list[Recording]) -> int | None:
-    """Return the first moment, counted from 1, at which two recordings are not the same."""
-    if len(recordings) < 2:
-        return None
-    states = [
-        [state(recording, n) for n in range(len(recording.moments))] for recording in recordings
-    ]
-    for number, (one, other) in enumerate(zip(*states, strict=False), 1):
-        if one != other:
-            return number
-    lengths = {len(each) for each in states}
-    return min(lengths) + 1 if len(lengths) > 1 else None
-
-
-def state(recording: Recording, number: int) -> tuple[object, ...]:
-    moment = recording.moments[number]
-    return (
-        moment.event,
-        moment.detail,
-        recording.screen[: moment.screen],
-        recording.messages[: moment.messages],
-    )
+def compact_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)

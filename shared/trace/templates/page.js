@@ -1,8 +1,8 @@
 "use strict";
 // Moves through the recorded moments. All text of the run is set as text and never as markup.
-const { lanes, parts } = JSON.parse(document.getElementById("data").textContent);
+const { lanes, walk, parts } = JSON.parse(document.getElementById("data").textContent);
 const slider = document.getElementById("slider");
-const last = Number(slider.max);
+const last = walk.length;
 const element = (name, className, text) => {
   const made = document.createElement(name);
   made.className = className;
@@ -13,71 +13,47 @@ const element = (name, className, text) => {
 // One lane: the panes of one recording, drawn once and then only changed.
 class Lane {
   constructor(root, data) {
-    this.root = root;
     this.data = data;
     this.find = (selector) => root.querySelector(selector);
     this.lines = [...root.querySelectorAll(".line")];
     this.boxes = [...root.querySelectorAll(".box")];
-    this.items = [];
-    this.calls = [];
-    const list = this.find("ol");
-    data.messages.forEach((message, index) => list.append(this.item(message, index)));
-    this.lit = [];
+    this.items = data.messages.map((message) => this.item(message));
+    this.find("ol").append(...this.items);
+    this.history = [];
     this.fresh = [];
-    this.shown = 0;
+    this.lit = [];
+    this.findDues();
   }
 
-  item(message, index) {
+  item(message) {
     const item = element("li", message.role);
     item.hidden = true;
     const answers = message.answers === null ? "" : ` ${message.answers || '""'} ${message.tool}`;
     item.append(element("span", "role", message.role + answers), element("span", message.is_error ? "error" : "", message.text));
-    const taken = new Set();
-    for (const call of message.calls) {
-      const line = element("span", "call", `→ ${call.id || '""'} ${call.name} ${JSON.stringify(call.arguments)} `);
+    item.calls = message.calls.map((call) => {
+      const line = element("span", "call", `→ ${call.id || '""'} ${call.name} ${call.arguments} `);
       const state = element("span", "state");
       line.append(state);
       item.append(line);
-      const answered = this.answer(call, index, taken);
-      this.calls.push({ line, state, asked: index, answered, due: this.due(call, index) });
-    }
-    this.items.push(item);
+      return { id: call.id, line, state };
+    });
     return item;
   }
 
-  // The result of a call stands among the results right behind its message.
-  answer(call, index, taken) {
-    for (let n = index + 1; n < this.data.messages.length && this.data.messages[n].role === "toolResult"; n++) {
-      if (this.data.messages[n].answers === call.id && !taken.has(n)) {
-        taken.add(n);
-        return n;
-      }
-    }
-    return Infinity;
-  }
-
-  // From this moment on people have seen a result of the call, or its turn is over.
-  due(call, index) {
-    const { moments } = this.data;
-    const asked = moments.findIndex((moment) => moment.messages > index);
-    const shown = `${call.id} ${call.name} `;
-    const over = (moment) => moment.event === "turn_end" || (moment.event === "tool_result" && moment.detail.startsWith(shown));
-    return moments.findIndex((moment, n) => n >= asked && over(moment));
-  }
-
-  show(number) {
-    const { moments, screen } = this.data;
-    const place = Math.min(number, moments.length) - 1;
+  show(place, number) {
+    const { moments, screen, histories } = this.data;
     const moment = moments[place];
-    const before = place > 0 ? moments[place - 1] : { screen: 0, messages: 0 };
-    this.find(".old").textContent = screen.slice(0, before.screen);
-    this.find(".new").textContent = screen.slice(before.screen, moment.screen);
+    const before = place > 0 ? moments[place - 1] : null;
+    this.find(".old").textContent = screen.slice(0, before ? before.screen : 0);
+    this.find(".new").textContent = screen.slice(before ? before.screen : 0, moment.screen);
     this.find(".terminal").scrollTop = 1e9;
-    this.showHistory(before.messages, moment.messages, place);
+    this.showHistory(before ? histories[before.history] : [], histories[moment.history]);
+    this.showCalls(place);
     this.showPlace(moment);
-    this.find(".rule").textContent = moment.match_key
-      ? `规则 · rule ${moment.rule}，匹配串 · match key: ${moment.match_key}`
-      : "还没有问过模型 · the model has not been asked yet";
+    this.find(".event").textContent = describe(moment);
+    this.find(".rule").textContent = moment.match_key || moment.rule
+      ? `规则 · ${moment.rule}，匹配串 · match key: ${moment.match_key}`
+      : "这一轮还没有问过模型 · the model has not been asked in this turn";
     const way = this.find(".way-out");
     way.hidden = !moment.way_out;
     way.textContent = moment.way_out && `→ ${moment.way_out}`;
@@ -85,68 +61,118 @@ class Lane {
     return moment;
   }
 
-  showHistory(before, count, place) {
-    for (let n = Math.min(this.shown, count); n < Math.max(this.shown, count); n++) this.items[n].hidden = n >= count;
+  showHistory(before, history) {
     for (const item of this.fresh) item.classList.remove("fresh");
-    this.fresh = this.items.slice(before, count);
-    for (const item of this.fresh) item.classList.add("fresh");
-    for (const { line, state, answered, due } of this.calls) {
-      const waiting = answered >= count;
-      const unanswered = waiting && due !== -1 && place >= due;
-      state.textContent = !waiting ? `→ #${answered + 1}` : unanswered ? "没有结果 · unanswered" : "尚无结果 · no result yet";
-      line.classList.toggle("unanswered", unanswered);
+    if (history !== this.history) {
+      const there = new Set(history);
+      for (const n of this.history) if (!there.has(n)) this.items[n].hidden = true;
+      for (const n of history) this.items[n].hidden = false;
     }
-    this.shown = count;
-    this.find(".count").textContent = `(${count})`;
+    this.history = history;
+    const old = new Set(before);
+    this.fresh = history.filter((n) => !old.has(n)).map((n) => this.items[n]);
+    for (const item of this.fresh) item.classList.add("fresh");
+    this.find(".count").textContent = `(${history.length})`;
     this.find(".history").scrollTop = 1e9;
   }
 
+  // The result of a call stands among the results right behind its message.
+  showCalls(place) {
+    const { messages } = this.data;
+    this.history.forEach((n, at) => {
+      const taken = new Set();
+      for (const { id, line, state, due } of this.items[n].calls) {
+        let answer = at + 1;
+        while (messages[this.history[answer]]?.role === "toolResult" && (messages[this.history[answer]].answers !== id || taken.has(answer))) answer++;
+        const answered = messages[this.history[answer]]?.role === "toolResult";
+        if (answered) taken.add(answer);
+        const unanswered = !answered && due <= place;
+        const text = answered ? `→ #${answer + 1}` : unanswered ? "没有结果 · unanswered" : "尚无结果 · no result yet";
+        if (state.textContent !== text) state.textContent = text;
+        line.classList.toggle("unanswered", unanswered);
+      }
+    });
+  }
+
+  // From its due moment on people have seen a result of the call, or its turn is over.
+  findDues() {
+    const { moments, histories } = this.data;
+    const seen = new Set();
+    moments.forEach((moment, place) => {
+      if (place > 0 && moments[place - 1].history === moment.history) return;
+      for (const n of histories[moment.history]) {
+        if (seen.has(n)) continue;
+        seen.add(n);
+        for (const call of this.items[n].calls) {
+          const over = (later) => later.event === "turn_end" || (later.event === "tool_result" && later.call_id === call.id);
+          const found = moments.findIndex((later, at) => at >= place && over(later));
+          call.due = found === -1 ? Infinity : found;
+        }
+      }
+    });
+  }
+
   showPlace(moment) {
-    for (const part of this.lit) part.classList.remove("lit", "left-by");
-    const lines = this.lines.slice(moment.line - 1, moment.end);
-    this.lit = [...lines, this.boxes[moment.box]];
+    for (const part of this.lit) {
+      part.classList.remove("lit", "left-by");
+      part.removeAttribute("aria-current");
+    }
+    this.lit = this.lines.slice(moment.line - 1, moment.end);
+    const source = this.find(".source");
+    source.scrollTop = this.lit[0].offsetTop - source.clientHeight / 2;
+    const flow = this.find("svg");
+    if (moment.box !== null) {
+      const box = this.boxes[moment.box];
+      this.lit.push(box);
+      const pane = this.find(".flow");
+      const scale = flow.clientHeight / flow.viewBox.baseVal.height;
+      pane.scrollTop = box.querySelector("rect").y.baseVal.value * scale - pane.clientHeight / 2;
+      flow.setAttribute("aria-label", `run_agent_loop: ${box.textContent.trim()}`);
+    }
     for (const part of this.lit) part.classList.add("lit");
+    this.lit[0].setAttribute("aria-current", "step");
     if (moment.out !== null) {
       this.boxes[moment.out].classList.add("left-by");
       this.lit.push(this.boxes[moment.out]);
     }
     this.find(".place").textContent = `: ${moment.line}`;
-    const source = this.find(".source");
-    source.scrollTop = lines[0].offsetTop - source.clientHeight / 2;
-    const flow = this.find(".flow");
-    const box = this.boxes[moment.box].querySelector("rect");
-    const scale = this.find("svg").clientHeight / this.find("svg").viewBox.baseVal.height;
-    flow.scrollTop = box.y.baseVal.value * scale - flow.clientHeight / 2;
   }
 }
 
+const describe = (moment) => `第 ${moment.run} 句 · sentence ${moment.run}, 第 ${moment.turn} 轮 · turn ${moment.turn}, ${moment.event} ${moment.detail}`;
 const views = [...document.querySelectorAll(".lane")].map((root, n) => new Lane(root, lanes[n]));
-const longest = lanes.reduce((a, b) => (b.moments.length > a.moments.length ? b : a)).moments;
-const turns = longest.flatMap((moment, n) => (moment.event === "turn_start" ? [n + 1] : []));
+const turns = [...document.querySelectorAll("#turns option")].map((option) => Number(option.value));
+const playButton = document.querySelector('[data-go="play"]');
 let now = 0;
 let playing = null;
 let addressing = null;
 
 function show(number) {
-  now = Math.max(1, Math.min(last, number));
-  const moments = views.map((view) => view.show(now));
-  const moment = longest[now - 1];
-  const text = `第 ${moment.run} 句 · sentence ${moment.run}, 第 ${moment.turn} 轮 · turn ${moment.turn}, ${moment.event} ${moment.detail}`;
+  now = Math.max(1, Math.min(last, Math.trunc(number) || 1));
+  const moments = views.map((view, lane) => view.show(walk[now - 1][lane], now));
+  const text = describe(moments[0]);
   slider.value = now;
   slider.setAttribute("aria-valuetext", `${now} / ${last}, ${text}`);
-  document.getElementById("where").replaceChildren(element("b", "", `#${now}`), ` / ${last} · ${text}`);
-  if (playing === null) document.getElementById("spoken").textContent = `${now}: ${text}. ${moments.map((m) => m.messages).join(" / ")} messages`;
+  const place = element("b", "", `#${now}`);
+  document.getElementById("where").replaceChildren(place, ` / ${last}`, views.length > 1 ? "" : ` · ${text}`);
+  if (playing === null) speak(moments);
   // Browsers slow down a page that sets its address many times a second.
   clearTimeout(addressing);
   addressing = setTimeout(() => history.replaceState(null, "", `#${now}`), 120);
 }
 
+function speak(moments) {
+  const spoken = moments.map((moment, n) => `${describe(moment)}. ${views[n].history.length} 条消息 · messages.`);
+  document.getElementById("spoken").textContent = `${now}: ${spoken.join(" ")}`;
+}
+
 function play(on) {
+  if (!on && playing === null) return;
   clearInterval(playing);
   playing = on ? setInterval(() => (now < last ? show(now + 1) : play(false)), 180) : null;
-  const button = document.querySelector('[data-go="play"]');
-  button.setAttribute("aria-pressed", String(on));
-  button.textContent = on ? "⏸ 暂停 · pause" : "▶ 播放 · play";
+  playButton.textContent = on ? "⏸ 暂停 · pause" : "▶ 播放 · play";
+  if (on && now === last) show(1);
+  if (!on) show(now);
 }
 
 const go = {
@@ -170,17 +196,21 @@ for (const button of document.querySelectorAll("[data-go]")) {
 slider.addEventListener("input", () => { play(false); show(Number(slider.value)); });
 document.addEventListener("keydown", (event) => {
   const name = keys[event.key];
-  if (!name || event.ctrlKey || event.metaKey || event.altKey) return;
-  // A focused button takes the space bar itself.
+  if (!name || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  // A focused button takes the space bar itself, and a pane that the keyboard has reached scrolls.
   if (event.key === " " && event.target.closest("button")) return;
+  if (event.target.matches?.("[tabindex]:focus-visible")) return;
   event.preventDefault();
   if (name !== "play") play(false);
   go[name]();
 });
 const addressed = () => Number(location.hash.slice(1)) || 1;
 window.addEventListener("hashchange", () => { if (addressed() !== now) show(addressed()); });
-if (parts !== null) {
-  document.querySelector('[data-go="parting"]').hidden = false;
+const partingButton = document.querySelector('[data-go="parting"]');
+if (partingButton && parts === null) {
+  partingButton.disabled = true;
+  partingButton.textContent = "这次运行看不出差别 · this run shows no difference";
+} else if (parts !== null) {
   const fork = document.querySelector(".fork");
   fork.hidden = false;
   // The thumb, 16 pixels wide, stops half its width before each end of the track.
