@@ -121,7 +121,7 @@ def test_the_flow_is_what_can_come_after_what() -> None:
         ),
         (
             "try:\n    yield A()\nexcept E:\n    yield B()\nfinally:\n    yield C()\n",
-            [[2], [2], []],
+            [[1, 2], [2], []],
         ),
         ("if x:\n    yield A()\n    return\nelse:\n    yield B()\n", [[1, 3], [2], [], []]),
     ],
