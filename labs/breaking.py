@@ -1,15 +1,22 @@
 """`make break`: predict what a change does, then see it, in a copy."""
 
 import difflib
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from shared.child import ChildError
+from shared import environment
+from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
+from shared.steps import ROOT
 from shared.watching import Run
 
 from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
+
+
+LONGEST_COMPLAINT = 8  # lines
 
 
 def list_breaks(step: Path) -> int:
@@ -25,22 +32,53 @@ def list_breaks(step: Path) -> int:
 def break_it(step: Path, name: str) -> int:
     """Ask for a prediction, play the demo of a broken copy, and show what that changed."""
     change = find_break(step, name)
-    print(f"{step.name}/{change.file}, in a copy:\n")
-    print("\n".join(edit(change)))
-    predictions = [predicted(question) for question in change.questions]
+    intact = pinned_run(labs_folder(step), "demo")
     with tempfile.TemporaryDirectory() as folder:
         try:
+            own = Run(**call_in_child(ROOT, "shared.watching:watch_demo", step.name))
             run = run_broken(change, Path(folder))
         except ChildError as error:
             raise UsageError(f"{step.name} does not run: {error}") from None
-    print("\n".join(consequences(run, pinned_run(labs_folder(step), "demo"))))
-    print(f"\n{change.why}")
-    print(f"The test that sees it: {step.name}/tests/{change.test}")
+        if own.transcript != intact.transcript:
+            raise UsageError(
+                f"the demo of {step.name} is changed, and so the change cannot be told apart; "
+                f"make reset STEP={step.name[4:6]} puts it back and saves what you did"
+            )
+        print(f"{step.name}/{change.file}, in a copy:\n")
+        print("\n".join(edit(change)))
+        predictions = [predicted(question) for question in change.questions]
+        print("\n".join(consequences(run, intact)))
+        print(f"\n{change.why}")
+        print(f"The test that sees it: {step.name}/tests/{change.test}")
+        if not change.changes and environment.is_current():
+            print("\n".join(words_of_the_test(change, Path(folder))))
     print("\nYour prediction, and what happened:")
     for question, said in zip(change.questions, predictions, strict=True):
-        mark = "=" if said.casefold() == question.answer.casefold() else " "
-        print(f"  {question.ask}\n  {mark} {said or '-'} | {question.answer}")
+        print(f"  {question.ask}")
+        print(f"    you: {said or '-'}{'  (yes)' if is_right(said, question.answer) else ''}")
+        print(f"    it:  {question.answer}")
     return 0
+
+
+def is_right(said: str, answer: str) -> bool:
+    """Return whether a prediction says the answer, perhaps with other words around it."""
+    said, answer = said.casefold().strip(), answer.casefold()
+    return bool(said) and (said in answer or answer in said)
+
+
+def words_of_the_test(change: Break, folder: Path) -> list[str]:
+    """Run the test that sees a change which the demo does not show; return what it complains of."""
+    shutil.copytree(ROOT / "shared", folder / "shared")
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    test = f"{change.step}/tests/{change.test}"
+    done = subprocess.run(
+        [environment.ready_python(), "-m", "pytest", "-x", "-p", "no:cacheprovider", test],
+        cwd=folder,
+        capture_output=True,
+    )
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return [f"  {line}" for line in lines if line.startswith("E  ")][:LONGEST_COMPLAINT]
 
 
 def edit(change: Break) -> list[str]:

@@ -19,13 +19,14 @@ from shared.watching import Run
 class Question:
     """A prediction to be made: one answer, and the text of the run that proves it.
 
-    `proof` is to be found in what the broken step shows or in its changed line; if it starts with
-    "no ", it is not to be found there.
+    `proof` is to be found in what the broken step shows or, if it starts with "no ", is not to be
+    found there. Without one the answer follows from the changed line, and the test of the change is
+    what stands for it.
     """
 
     ask: str
     answer: str
-    proof: str
+    proof: str = ""
 
 
 @dataclass(frozen=True, slots=True)

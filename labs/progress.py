@@ -31,9 +31,15 @@ def load(file: Path = FILE) -> dict[str, Progress]:
 
 
 def save(progress: dict[str, Progress], file: Path = FILE) -> None:
-    """Write the progress; whoever interrupts this finds the old file."""
-    file.parent.mkdir(exist_ok=True)
+    """Write the progress; whoever interrupts this finds the old file.
+
+    UsageError if it cannot be written.
+    """
     text = json.dumps({key: asdict(entry) for key, entry in progress.items()}, indent=1)
     new = file.with_suffix(".new")
-    new.write_text(f"{text}\n", encoding="utf-8")
-    new.replace(file)
+    try:
+        file.parent.mkdir(exist_ok=True)
+        new.write_text(f"{text}\n", encoding="utf-8")
+        new.replace(file)
+    except OSError as error:
+        raise UsageError(f"your progress cannot be kept: {error}") from None

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from shared.errors import UsageError
@@ -22,23 +24,34 @@ def reset(number: str, *, root: Path = ROOT, saved: Path = FOLDER) -> int:
     """
     if shutil.which("git") is None or not (root / ".git").exists():
         raise UsageError("make reset needs git and a clone: git knows how the step came")
+    refuse_unfinished(root)
     base = as_it_came(root)
     step = step_in(root, base, number)
+    commit = git(root, "log", "-1", "--format=commit %h, %s", base).decode("utf-8").strip()
     patch = changes(root, base, step)
     if not patch:
-        print(f"{step} is as it came; there is nothing to put back")
+        print(f"{step} is as it came ({commit}); there is nothing to put back")
         return 0
-    kept = [save(patch, saved, step)]
-    staged = git(root, "diff", "--cached", "--binary", base, "--", step)
+    kept = {"git apply": save(root, base, patch, saved, step)}
+    staged = patch_of(root, base, step)
     if staged and staged != patch:
-        kept.append(save(staged, saved, f"{step}-staged"))
+        name = f"{step}-staged"
+        kept["or what was staged: git apply"] = save(root, base, staged, saved, name)
     git(root, "restore", f"--source={base}", "--staged", "--worktree", "--", step)
     git(root, "clean", "-fdq", "--", step)
-    print(f"{step} is as it came. Your changes are saved; to have them back:")
-    for path in kept:
+    print(f"{step} is as it came ({commit}). Your changes are saved; to have them back:")
+    for command, path in kept.items():
         shown = path.relative_to(root) if path.is_relative_to(root) else path
-        print(f"  git apply {shown.as_posix()}")
+        print(f"  {command} {shown.as_posix()}")
     return 0
+
+
+def refuse_unfinished(root: Path) -> None:
+    """Raise UsageError in the middle of a merge or the like: its halves are in no patch."""
+    for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"):
+        path = git(root, "rev-parse", "--git-path", name).decode("utf-8").strip()
+        if (root / path).exists():
+            raise UsageError(f"git is in the middle of something ({name}); finish that first")
 
 
 def as_it_came(root: Path) -> str:
@@ -65,23 +78,44 @@ def changes(root: Path, base: str, step: str) -> bytes:
 
     It is made in an index of its own, so that the reader's own is not touched.
     """
+    with index_of(root, base) as index:
+        git(root, "add", "--all", "--", step, index=index)
+        return patch_of(root, base, step, index=index)
+
+
+@contextmanager
+def index_of(root: Path, base: str) -> Iterator[str]:
+    """Give an index of its own, holding what a commit holds."""
     with tempfile.TemporaryDirectory() as folder:
         index = str(Path(folder, "index"))
         git(root, "read-tree", base, index=index)
-        git(root, "add", "--all", "--", step, index=index)
-        return git(root, "diff", "--cached", "--binary", base, "--", step, index=index)
+        yield index
 
 
-def save(patch: bytes, folder: Path, name: str) -> Path:
-    """Write a patch under a name that nothing has yet, and return its path."""
-    folder.mkdir(exist_ok=True)
+def patch_of(root: Path, base: str, step: str, index: str = "") -> bytes:
+    """Return what an index changes of `base` in a step, whatever the user's settings say."""
+    plain = ["--binary", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "-U3"]
+    prefixes = ["--src-prefix=a/", "--dst-prefix=b/"]
+    command = ["diff-index", "--cached", "-p", *plain, *prefixes, base, "--", step]
+    return git(root, *command, index=index)
+
+
+def save(root: Path, base: str, patch: bytes, folder: Path, name: str) -> Path:
+    """Write a patch under a name that nothing has yet, and return its path.
+
+    UsageError, before anything is put back, if it cannot be written or does not fit `base`.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    for n in range(1000):
-        path = folder / f"{name}-{stamp}{f'-{n}' if n else ''}.patch"
-        if not path.exists():
-            path.write_bytes(patch)
-            return path
-    raise UsageError(f"{folder} is full of patches of this second")
+    names = (folder / f"{name}-{stamp}{f'-{n}' if n else ''}.patch" for n in range(1000))
+    try:
+        folder.mkdir(exist_ok=True)
+        path = next(path for path in names if not path.exists())
+        path.write_bytes(patch)
+    except OSError as error:
+        raise UsageError(f"your changes cannot be saved, nothing was put back: {error}") from None
+    with index_of(root, base) as index:
+        git(root, "apply", "--check", "--cached", str(path), index=index)
+    return path
 
 
 def git(root: Path, *arguments: str, index: str = "") -> bytes:
@@ -89,8 +123,8 @@ def git(root: Path, *arguments: str, index: str = "") -> bytes:
     environment = {**os.environ, **({"GIT_INDEX_FILE": index} if index else {})}
     done = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True)
     if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise UsageError(" ".join([f"git {arguments[0]} failed, nothing was put back:", *last]))
+        words = " / ".join(done.stderr.decode("utf-8", "replace").strip().splitlines())
+        raise UsageError(f"git {arguments[0]} failed, so the step was not put back: {words}")
     return done.stdout
 
 

@@ -12,6 +12,8 @@ from shared.trace.recorder import record
 
 from .scenes import rules_of
 
+LONGEST_KEY = 80  # characters; a tool may have read a whole file into it
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -34,7 +36,7 @@ def report_of(package: str, sentence: str) -> Report:
     lines = [f"{package}/rules.py: {len(rules)} rules, the first that matches answers"]
     if sentence.strip():
         for turn, key in enumerate(match_keys(package, sentence), 1):
-            lines += ["", f"turn {turn}, match key {key!r}", *chosen(rules, key)]
+            lines += ["", f"turn {turn}, match key {shortened(key)!r}", *chosen(rules, key)]
     return Report([*lines, "", *(oddities(rules) or ["Every rule can be reached."])])
 
 
@@ -42,6 +44,10 @@ def match_keys(package: str, sentence: str) -> list[str]:
     """Say one sentence to a step and return the match key of every turn."""
     moments = record(package, sentence, str(Path.cwd())).moments
     return [moment.match_key for moment in moments if moment.event == "start"]
+
+
+def shortened(key: str) -> str:
+    return key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
 
 
 def chosen(rules: list[Any], key: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The tasks that take something out of a step: its demo must say what the catalogue has pinned."""
 
+import re
 from pathlib import Path
 
 from shared.watching import Run, step_folder, watch_demo
@@ -14,9 +15,9 @@ def check_taken_out(package: str, labs: Path, name: str, *, untouched: str, seen
     if same(run, wanted):
         return done(seen)
     if same(run, demo):
-        return not_yet(f"the step is as it came: {untouched}")
+        return not_yet(f"the demo still says what it came with: {untouched}")
     guess = "more was changed than the task asks; git diff shows what"
-    if "name 'checked' is not defined" in run.transcript:
+    if re.search("'checked' is not defined|has no attribute 'value'", run.transcript):
         guess = "tool.execute still asks for checked.value: give it tool_call.arguments instead"
     for change in find_breaks(step_folder(package)).values():
         if same(run, pinned_run(labs, change.name)):

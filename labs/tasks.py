@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import UsageError
+from shared.steps import ROOT, find_steps
 
 from .breaks import labs_folder
 
@@ -44,6 +45,10 @@ class Task:
     def command(self, name: str, more: str = "") -> str:
         """Return what to type for this task."""
         return f"make {name} STEP={self.step_number} TASK={self.number}{more}"
+
+
+def steps_with_tasks() -> list[Path]:
+    return [step for step in find_steps().values() if (ROOT / "labs" / step.name[:6]).is_dir()]
 
 
 def find_tasks(step: Path) -> list[Task]:

@@ -33,5 +33,7 @@ def differs(found: str, where: str, expected: str, seen: str, *, guess: str = ""
     pairs = zip_longest(expected.splitlines(), seen.splitlines(), fillvalue="(nothing)")
     for number, (line, other) in enumerate(pairs, 1):
         if line != other:
+            if line.split() == other.split():  # Else nobody would see the difference.
+                line, other = repr(line), repr(other)
             return Verdict(False, found, f"{where}, line {number}", line, other, guess)
-    return Verdict(False, found, where, "the same lines", "other line ends", guess)
+    return Verdict(False, found, where, "one line feed at the end", "none, or more", guess)

@@ -1,21 +1,27 @@
 """The tasks of step04, as a reader has done them. The working directory is the root."""
 
+import asyncio
 import importlib
 import inspect
 import re
+from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 from shared.rules import matching
-from shared.watching import step_folder, watch_chat, watch_demo
+from shared.trace.recorder import record
+from shared.watching import step_folder, watch_chat
 
 from ..breaks import pinned_run
 from ..my_output import check_my_output
-from ..scenes import FALLBACK, changed_scene, is_as_it_came
+from ..scenes import FALLBACK, RULE_GUESS, changed_scene, is_as_it_came, rules_of
 from ..taken_out import check_taken_out
 from ..verdict import Verdict, differs, done, not_yet
 
 HERE = Path(__file__).parent
 DEMO = pinned_run(HERE, "demo")
+SENTENCE = "帮我算 100-1"
+MANY_TURNS = 20
 
 
 def task1(package: str) -> Verdict:
@@ -29,66 +35,78 @@ def task2(package: str) -> Verdict:
         package,
         HERE,
         "no-append",
-        untouched="context.messages.append(result) is in its place",
+        untouched="context.messages still gets the result",
         seen="the screen shows 96, the model never learns of it, and 8 messages are left",
     )
 
 
 def task3(package: str) -> Verdict:
     """Add a pair of rules and a line to the demo: 「帮我算 100-1」 takes two turns."""
-    rules = importlib.import_module(f"{package}.rules").RULES
-    line = "帮我算 100-1"
-    if changed := changed_scene(package, DEMO):
+    rules = rules_of(package)
+    if changed := changed_scene(package, DEMO, guess=RULE_GUESS):
         return changed
-    run = watch_chat(package, [line])
+    run = watch_chat(package, [SENTENCE])
     if FALLBACK in run.transcript and is_as_it_came(package, DEMO):
-        return not_yet("the step is as it came: no rule answers 「帮我算 100-1」")
+        return not_yet(f"the step is as it came: no rule answers 「{SENTENCE}」")
     if FALLBACK in run.transcript:
-        return fallback_verdict(package, rules, run.transcript)
-    if "[工具结果] calc → 99\n" not in run.transcript or run.history.count("\n") != 4:
-        wanted = [f"你> {line}", "[第 1 轮]", "助手> ...", '[工具调用] calc {"expression":"100-1"}']
-        wanted += ["[工具结果] calc → 99", "[第 1 轮结束]", "[第 2 轮]", "助手> ..."]
+        return fallback_verdict(package, rules)
+    call, result = '[工具调用] calc {"expression":"100-1"}', "[工具结果] calc → 99"
+    if f"{call}\n{result}\n" not in run.transcript or run.history.count("\n") != 4:
+        wanted = ["[第 1 轮]", "助手> ...", call, result, "[第 1 轮结束]", "[第 2 轮]", "助手> ..."]
         return differs(
-            "「帮我算 100-1」 does not take two turns with one tool call",
+            f"「{SENTENCE}」 does not take two turns with one tool call",
             "its transcript",
-            "\n".join(wanted),
+            "\n".join([f"你> {SENTENCE}", *wanted]),
             re.sub(r"助手> .*", "助手> ...", run.transcript),
             guess="the first rule needs tool_call, the second one must not have it",
         )
-    for key in (
-        "toolResult:calc 9",
-        "toolResult:calc 95",
-        "toolResult:calc 7",
-        "帮我算 7+5",
-        "100",
-    ):
+    return (
+        caught_too_much(rules)
+        or said_in_the_demo(package)
+        or done(f"「{SENTENCE}」 takes two turns, and all other sentences get what they got before")
+    )
+
+
+def caught_too_much(rules: list[Any]) -> Verdict | None:
+    """Return a verdict on the first rule that answers what it was not written for."""
+    keys = ["toolResult:calc 9", "toolResult:calc 95", "toolResult:calc 199", "5-1", "100", "100+5"]
+    for key in keys:
         rule = rules[matching(rules, key)[0]]
         if rule.match is not None:
             return not_yet(
                 f"the rule with match={rule.match!r} answers {key!r} too",
                 guess="match is looked for inside the key: the shorter it is, the more it catches",
             )
-    if f"你> {line}\n" not in watch_demo(package).transcript:
-        return not_yet(
-            "the rules work, but the demo does not say the sentence",
-            guess="put it into SCRIPT in demo.py, before /exit",
-        )
-    return done(
-        "「帮我算 100-1」 takes two turns, and all other sentences get what they got before"
-    )
+    return None
 
 
-def fallback_verdict(package: str, rules: list[object], transcript: str) -> Verdict:
+def said_in_the_demo(package: str) -> Verdict | None:
+    """Return what is wrong with the demo: the new sentence is missing, or an old one."""
+    script = importlib.import_module(f"{package}.demo").SCRIPT
+    said = [line.strip() for line in script[: script.index("/exit")]] if "/exit" in script else []
+    for line in [SENTENCE, "你好", "帮我算 12*8", "帮我算 1 除以零"]:
+        if line not in said:
+            return not_yet(
+                f"the rules work, but the demo does not say 「{line}」",
+                guess=f"before /exit, SCRIPT in demo.py has {said}",
+            )
+    return None
+
+
+def fallback_verdict(package: str, rules: list[Any]) -> Verdict:
     """Say why the fallback answered where a new rule was meant to."""
-    fallback = next(n for n, rule in enumerate(rules) if getattr(rule, "match", "") is None)
-    guess = "match must be a part of the sentence, and for the second rule of 'toolResult:calc 99'"
-    if fallback < len(rules) - 1:
-        guess = "a rule stands behind the fallback, where nothing is reached: the fallback is last"
+    moments = record(package, SENTENCE, str(step_folder(package))).moments
+    turn, key = moments[-1].turn, moments[-1].match_key
+    guess = f"the key of that turn is {key!r}, and no match is a part of it"
+    fallback = next(n for n, rule in enumerate(rules) if rule.match is None)
+    if any(rule.match in key for rule in rules[fallback + 1 :] if rule.match):
+        guess = (
+            "its rule stands behind the fallback, where nothing is reached: the fallback is last"
+        )
     pinned_here = (step_folder(package) / "expected_output.txt").read_text("utf-8")
     if pinned_here != DEMO.transcript and FALLBACK in pinned_here:
         guess += "; and pinning expected_output.txt anew only hid that from the tests"
-    turn = 2 if "[工具结果]" in transcript else 1
-    return not_yet(f"in turn {turn} of 「帮我算 100-1」 the fallback answers", guess=guess)
+    return not_yet(f"in turn {turn} of 「{SENTENCE}」 the fallback answers", guess=guess)
 
 
 def task4(package: str) -> Verdict:
@@ -96,7 +114,6 @@ def task4(package: str) -> Verdict:
     run = watch_chat(package, ["一直算"])
     if FALLBACK in run.transcript.split("[第 2 轮]")[0]:
         return not_yet("no rule answers 「一直算」: the fallback does")
-    loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
     limit = re.search(r"\[错误\] Agent Loop 达到最大轮数 (\d+)，已强制停止。", run.transcript)
     turns = run.transcript.count("[工具调用]")
     if limit is None:
@@ -116,11 +133,35 @@ def task4(package: str) -> Verdict:
             limit[0],
             guess="pass max_turns=2 where main.py calls run_agent_loop",
         )
+    loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
     if inspect.signature(loop).parameters["max_turns"].default != 8:
         return not_yet(
             "the default of run_agent_loop has changed, for all of its callers",
             guess="leave it at 8 and pass max_turns=2 where main.py calls run_agent_loop",
         )
-    if changed := changed_scene(package, DEMO):
+    if (stopped := turns_until_it_stops(package, loop)) < MANY_TURNS:
+        return not_yet(
+            f"with more turns the model would stop by itself, after {stopped}",
+            guess="the rule for the result must lead to a result that a rule answers again",
+        )
+    if changed := changed_scene(package, DEMO, guess=RULE_GUESS):
         return changed
     return done(f"after 2 turns and {turns} results the loop stops with its error")
+
+
+def turns_until_it_stops(package: str, loop: Any) -> int:
+    """Return in how many of MANY_TURNS turns the model wants a tool after 「一直算」."""
+    fake_model = importlib.import_module(f"{package}.fake_model")
+    types = importlib.import_module(f"{package}.harness_types")
+    tools = importlib.import_module(f"{package}.tools").create_tools()
+    context = types.Context([types.user_text("一直算")])
+
+    async def converse() -> None:
+        model = fake_model.FakeModel(rules_of(package))
+        events = loop(stream_fn=model, context=context, tools=tools, max_turns=MANY_TURNS)
+        async with aclosing(events):
+            async for _ in events:
+                pass
+
+    asyncio.run(converse())
+    return sum(message.role == "toolResult" for message in context.messages)

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from labs.breaking import break_it
+from labs.breaking import break_it, is_right
 from labs.breaks import Break, apply_break, find_breaks, labs_folder, pinned_run, run_broken
+from labs.tasks import steps_with_tasks
+from shared import environment
 from shared.errors import UsageError
-from shared.steps import ROOT, find_step, find_steps
+from shared.steps import ROOT, find_step
 
-STEPS = [step for step in find_steps().values() if (ROOT / "labs" / step.name[:6]).is_dir()]
+STEPS = steps_with_tasks()
 BREAKS = [change for step in STEPS for change in find_breaks(step).values()]
 
 
@@ -43,7 +45,7 @@ def test_a_change_shows_what_it_says_and_only_that(
             assert broken == pinned(name=f"{change.step[:6]}/pinned/{change.name}.{channel}")
         else:
             assert broken == whole
-    everything = "\n".join([run.transcript, run.history, *run.faults, change.new])
+    everything = "\n".join([run.transcript, run.history, *run.faults])
     for question in change.questions:
         unwanted = question.proof.startswith("no ")
         assert (question.proof.removeprefix("no ") in everything) != unwanted, question.ask
@@ -98,7 +100,35 @@ def test_breaking_leaves_the_working_tree_alone(capsys: pytest.CaptureFixture[st
     text = capsys.readouterr().out
     assert "-再见。（本次对话共 10 条消息）\n+再见。（本次对话共 8 条消息）\n" in text
     assert "call call_1 has no result\n" in text
+    assert "you: -\n    it:  8\n" in text
     assert (STEPS[0] / "agent_loop.py").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "right"),
+    [
+        ("8", "8", True),
+        ("8 messages", "8", True),
+        ("y", "yes", True),
+        ("YES", "yes", True),
+        ("兜底回复", "我只能用兜底回复了。", True),
+        ("", "yes", False),
+        ("10", "8", False),
+        ("no", "yes", False),
+    ],
+)
+def test_a_prediction_may_be_said_in_other_words(said: str, answer: str, right: bool) -> None:
+    assert is_right(said, answer) == right
+
+
+def test_a_change_that_the_demo_does_not_show_is_shown_by_its_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    break_it(STEPS[0], "push-after-loop")
+    text = capsys.readouterr().out
+    assert text.count("the same: the demo does not show it\n") == 2
+    if environment.is_current():
+        assert "\n  E       assert 1 == 2" in text
 
 
 def test_an_unknown_change_lists_those_there_are() -> None:

@@ -67,6 +67,46 @@ def test_the_step_comes_back_and_the_patch_brings_the_changes_back(
     assert state(clone) == changed
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("color.ui", "always"),
+        ("diff.noprefix", "true"),
+        ("diff.mnemonicPrefix", "true"),
+        ("diff.external", "/bin/echo"),
+        ("diff.context", "0"),
+        ("diff.renames", "copies"),
+        ("core.autocrlf", "input"),
+    ],
+)
+def test_no_setting_of_the_user_spoils_the_patch(clone: Path, name: str, value: str) -> None:
+    git(clone, "config", name, value)
+    change(clone)
+    changed = state(clone)
+    reset("04", root=clone, saved=clone / ".labs")
+    (patch,) = patches(clone)
+    git(clone, "apply", "-p1", str(patch))
+    assert state(clone) == changed
+
+
+def test_in_the_middle_of_a_merge_it_refuses(clone: Path) -> None:
+    change(clone)
+    changed = state(clone)
+    (clone / ".git" / "MERGE_HEAD").write_text(git(clone, "rev-parse", "HEAD"))
+    with pytest.raises(UsageError, match="in the middle of something"):
+        reset("04", root=clone, saved=clone / ".labs")
+    assert state(clone) == changed
+
+
+def test_what_cannot_be_saved_is_not_put_back(clone: Path) -> None:
+    change(clone)
+    changed = state(clone)
+    (clone / ".labs").write_text("a file, and no folder")
+    with pytest.raises(UsageError, match="cannot be saved, nothing was put back"):
+        reset("04", root=clone, saved=clone / ".labs")
+    assert state(clone) == changed
+
+
 def test_what_was_staged_and_changed_again_is_saved_too(clone: Path) -> None:
     (clone / "step04_a" / "rules.py").write_text("staged\n")
     git(clone, "add", "-A")

@@ -10,13 +10,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from labs import practice, progress
 from labs.practice import look, report
-from labs.tasks import Task, find_task, find_tasks
+from labs.tasks import Task, find_task, find_tasks, steps_with_tasks
 from labs.verdict import done
 from shared import child
 from shared.errors import UsageError
-from shared.steps import ROOT, find_step, find_steps
+from shared.steps import find_step
 
-STEPS = [step for step in find_steps().values() if (ROOT / "labs" / step.name[:6]).is_dir()]
+STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
 PATCHES = [(task, path) for task in TASKS for path in sorted(task.folder.rglob("*.patch"))]
 

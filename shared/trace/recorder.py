@@ -78,7 +78,10 @@ def record(package: str, sentence: str, cwd: str) -> Recording:
     recording = Recording(package, sentence, source)
     onlooker = Onlooker(recording, main)
     main.run_agent_loop, main.FakeModel = onlooker.run_agent_loop, onlooker.model
-    run = watch_chat(package, [sentence], Path(cwd)) if sentence else watch_demo(package)
+    try:
+        run = watch_chat(package, [sentence], Path(cwd)) if sentence else watch_demo(package)
+    finally:
+        main.run_agent_loop, main.FakeModel = onlooker.loop, onlooker.model_class
     recording.screen = run.transcript
     if recording.moments:
         recording.moments[-1].screen = len(run.transcript)  # With the goodbye.

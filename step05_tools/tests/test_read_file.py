@@ -121,11 +121,13 @@ async def test_what_lies_outside_is_refused_by_the_name_it_was_given(work: Path,
     assert answer == ToolResult(f"拒绝访问工作目录之外的路径：{path}", is_error=True)
 
 
-@posix
 @pytest.mark.parametrize("path", ["leak.txt", "door/secret.txt"])
 async def test_a_link_is_judged_by_where_it_leads(work: Path, path: str) -> None:
-    (work / "leak.txt").symlink_to("../secret.txt")
-    (work / "door").symlink_to("..")
+    try:
+        (work / "leak.txt").symlink_to("../secret.txt")
+        (work / "door").symlink_to("..", target_is_directory=True)
+    except OSError:
+        pytest.skip("links are not allowed here")
     (work / "a.txt").write_text("hello")
     (work / "inside.txt").symlink_to("a.txt")
     answer = await read(work, path)
