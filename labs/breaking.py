@@ -15,7 +15,6 @@ from shared.watching import Run
 
 from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
 
-
 LONGEST_COMPLAINT = 8  # lines
 
 
