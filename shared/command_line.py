@@ -201,8 +201,8 @@ def recorded(step: Path, name: str, sentence: str) -> dict[str, Recording]:
 
 
 def test_arguments(step: str) -> list[str]:
-    """Return what pytest is to run: one step, or everything, on all cores and file by file."""
-    return [str(find_step(step))] if step else ["-n", "auto", "--dist", "loadfile"]
+    """Return what pytest is to run: one step, or everything, on all cores."""
+    return [str(find_step(step))] if step else ["-n", "auto", "--dist", "worksteal"]
 
 
 def lint() -> int:
