@@ -33,7 +33,8 @@ lint: ; $(SHARED) lint
 bench: ; $(SHARED) bench
 screenshot: ; $(SHARED) screenshot
 
-# A sentence may hold anything: the shell gets it as a variable and does not read it.
+# A sentence may hold anything: neither make nor the shell reads what is in it.
+override INPUT := $(value INPUT)
 export INPUT
 
 .PHONY: help demo chat diff trace lab check hint solution reset break rules test snapshots lint bench screenshot

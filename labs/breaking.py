@@ -1,6 +1,7 @@
 """`make break`: predict what a change does, then see it, in a copy."""
 
 import difflib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from shared.watching import Run
 from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
 
 LONGEST_COMPLAINT = 8  # lines
+LONG_ANSWER = 10  # characters
 
 
 def list_breaks(step: Path) -> int:
@@ -60,9 +62,15 @@ def break_it(step: Path, name: str) -> int:
 
 
 def is_right(said: str, answer: str) -> bool:
-    """Return whether a prediction says the answer, perhaps with other words around it."""
+    """Return whether a prediction says the answer, perhaps with other words around it.
+
+    A long answer need not be said to its end, and yes and no may be said by their first letter.
+    """
     said, answer = said.casefold().strip(), answer.casefold()
-    return bool(said) and (said in answer or answer in said)
+    if len(answer) > LONG_ANSWER:
+        return len(said) >= 4 and (said in answer or answer in said)
+    whole = rf"(?<!\w){re.escape(answer)}(?!\w)"
+    return (said in ("y", "n") and answer.startswith(said)) or bool(re.search(whole, said))
 
 
 def words_of_the_test(change: Break, folder: Path) -> list[str]:

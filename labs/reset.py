@@ -32,18 +32,26 @@ def reset(number: str, *, root: Path = ROOT, saved: Path = FOLDER) -> int:
     if not patch:
         print(f"{step} is as it came ({commit}); there is nothing to put back")
         return 0
-    kept = {"git apply": save(root, base, patch, saved, step)}
+    kept = {"": save(root, base, patch, saved, step)}
     staged = patch_of(root, base, step)
     if staged and staged != patch:
-        name = f"{step}-staged"
-        kept["or what was staged: git apply"] = save(root, base, staged, saved, name)
+        kept["or what was staged: "] = save(root, base, staged, saved, f"{step}-staged")
+    print("Your changes are saved; to have them back:")
+    for what, path in kept.items():
+        shown = path.relative_to(root) if path.is_relative_to(root) else path
+        print(f"  {what}git apply --whitespace=nowarn {shown.as_posix()}", flush=True)
+    put_back(root, base, step)
+    print(f"{step} is as it came ({commit}).")
+    return 0
+
+
+def put_back(root: Path, base: str, step: str) -> None:
+    # Files that git was told not to look at would stay as they are.
+    for flag in ("--no-skip-worktree", "--no-assume-unchanged"):
+        files = git(root, "ls-files", "-z", "--", step)
+        git(root, "update-index", "-z", flag, "--stdin", words=files)
     git(root, "restore", f"--source={base}", "--staged", "--worktree", "--", step)
     git(root, "clean", "-fdq", "--", step)
-    print(f"{step} is as it came ({commit}). Your changes are saved; to have them back:")
-    for command, path in kept.items():
-        shown = path.relative_to(root) if path.is_relative_to(root) else path
-        print(f"  {command} {shown.as_posix()}")
-    return 0
 
 
 def refuse_unfinished(root: Path) -> None:
@@ -118,13 +126,23 @@ def save(root: Path, base: str, patch: bytes, folder: Path, name: str) -> Path:
     return path
 
 
-def git(root: Path, *arguments: str, index: str = "") -> bytes:
-    """Run git in `root` and return what it prints; UsageError if it fails."""
-    environment = {**os.environ, **({"GIT_INDEX_FILE": index} if index else {})}
-    done = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True)
+# No setting and no hook of the user has a say in what is saved and put back.
+OWN_SETTINGS = ["core.hooksPath=/dev/null", "core.safecrlf=false", "apply.whitespace=nowarn"]
+
+
+def git(root: Path, *arguments: str, index: str = "", words: bytes = b"") -> bytes:
+    """Run git in `root`, tell it `words`, and return what it prints; UsageError if it fails."""
+    settings = [word for setting in OWN_SETTINGS for word in ("-c", setting)]
+    done = subprocess.run(
+        ["git", *settings, *arguments],
+        cwd=root,
+        env={**os.environ, **({"GIT_INDEX_FILE": index} if index else {})},
+        input=words,
+        capture_output=True,
+    )
     if done.returncode:
-        words = " / ".join(done.stderr.decode("utf-8", "replace").strip().splitlines())
-        raise UsageError(f"git {arguments[0]} failed, so the step was not put back: {words}")
+        said = " / ".join(done.stderr.decode("utf-8", "replace").strip().splitlines())
+        raise UsageError(f"git {arguments[0]} failed: {said}")
     return done.stdout
 
 

@@ -69,7 +69,8 @@ def task3(package: str) -> Verdict:
 
 def caught_too_much(rules: list[Any]) -> Verdict | None:
     """Return a verdict on the first rule that answers what it was not written for."""
-    keys = ["toolResult:calc 9", "toolResult:calc 95", "toolResult:calc 199", "5-1", "100", "100+5"]
+    keys = ["toolResult:calc 9", "toolResult:calc 95", "toolResult:calc 199", "5-1", "200-1"]
+    keys += ["100+5", "帮我算 100+5", "帮我算 12+5"]
     for key in keys:
         rule = rules[matching(rules, key)[0]]
         if rule.match is not None:

@@ -63,7 +63,16 @@ def task3(package: str) -> Verdict:
     return wrong or done("a value outside the enum is refused by name, the rest is as before")
 
 
-VALUES = [("low", 0), ("high", 0), ("mid", 1), ("LOW", 1), ("", 1), ("lo", 1), (" low", 1)]
+VALUES = [
+    ("low", 0),
+    ("high", 0),
+    ("mid", 1),
+    ("LOW", 1),
+    ("", 1),
+    ("lo", 1),
+    (" low", 1),
+    ("low ", 1),
+]
 
 
 def enum_verdict(validate_module: Any) -> Verdict | None:
@@ -168,7 +177,10 @@ def list_files_verdict(package: str, folder: Path) -> Verdict | None:
     (work / "inner" / "pear.txt").touch()
     (folder / "work-secret").mkdir()
     # Names that a rule may look for, and names that nobody inside should ever see.
-    inside, outside = ["apple.txt", "README.md", "note.txt"], [folder, folder / "work-secret"]
+    inside, outside = (
+        ["apple.txt", "README.md", "note.txt", "你好.txt"],
+        [folder, folder / "work-secret"],
+    )
     for file in [*(work / name for name in inside), *(place / OUTSIDE for place in outside)]:
         file.touch()
 
@@ -182,7 +194,15 @@ def list_files_verdict(package: str, folder: Path) -> Verdict | None:
             return Verdict(False, found, "its result", " ".join(wanted), answer.content)
     with contextlib.suppress(OSError):  # Windows lets not everybody make links.
         (work / "door").symlink_to("..")
-    for path in ("..", "../work-secret", "inner/../..", str(folder), "door", "."):
+    for path in (
+        "..",
+        "../work-secret",
+        "inner/../..",
+        str(folder),
+        "door",
+        "door/work-secret",
+        ".",
+    ):
         if wrong := back_door_verdict(path, listed(path), is_inside=path == "."):
             return wrong
     for path in ("missing", "apple.txt"):
@@ -213,10 +233,11 @@ def said_verdict(package: str, work: Path) -> Verdict | None:
     """Say 「列出文件」 to the step, in a folder that holds names for which there are rules."""
     moments = record(package, "列出文件", str(work)).moments
     asked = [moment for moment in moments if moment.event == "start"]
-    if not any(m.event == "tool_call" and m.detail.endswith("list_files") for m in moments):
+    called = next((m.detail for m in moments if m.event == "tool_call"), "")
+    if not called.endswith(" list_files"):
         return not_yet(
             "「列出文件」 does not reach list_files",
-            guess=f"{asked[0].rule} answers it: is there a rule, and before the fallback?",
+            guess=f"{asked[0].rule} answers it, {'and calls ' + called if called else 'no tool'}",
         )
     transcript = watch_chat(package, ["列出文件"], work).transcript
     if "（出错）" in transcript or "apple.txt" not in transcript:

@@ -111,10 +111,15 @@ def test_breaking_leaves_the_working_tree_alone(capsys: pytest.CaptureFixture[st
         ("8 messages", "8", True),
         ("y", "yes", True),
         ("YES", "yes", True),
-        ("兜底回复", "我只能用兜底回复了。", True),
+        ("兜底回复", "我只能用兜底回复了，别的不会。", True),
         ("", "yes", False),
         ("10", "8", False),
         ("no", "yes", False),
+        ("10", "0", False),
+        ("1", "10", False),
+        ("not sure", "no", False),
+        ("e", "yes", False),
+        ("我", "我只能用兜底回复了，别的不会。", False),
     ],
 )
 def test_a_prediction_may_be_said_in_other_words(said: str, answer: str, right: bool) -> None:

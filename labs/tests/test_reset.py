@@ -62,7 +62,7 @@ def test_the_step_comes_back_and_the_patch_brings_the_changes_back(
     assert reset("04", root=clone, saved=clone / ".labs") == 0
     assert state(clone) == {**before, "step05_b/rules.py": b"another step\n"}
     (patch,) = patches(clone)
-    assert f"  git apply .labs/{patch.name}\n" in capsys.readouterr().out
+    assert f"  git apply --whitespace=nowarn .labs/{patch.name}\n" in capsys.readouterr().out
     git(clone, "apply", str(patch))
     assert state(clone) == changed
 
@@ -77,6 +77,8 @@ def test_the_step_comes_back_and_the_patch_brings_the_changes_back(
         ("diff.context", "0"),
         ("diff.renames", "copies"),
         ("core.autocrlf", "input"),
+        ("core.safecrlf", "true"),
+        ("apply.whitespace", "error"),
     ],
 )
 def test_no_setting_of_the_user_spoils_the_patch(clone: Path, name: str, value: str) -> None:
@@ -87,6 +89,27 @@ def test_no_setting_of_the_user_spoils_the_patch(clone: Path, name: str, value: 
     (patch,) = patches(clone)
     git(clone, "apply", "-p1", str(patch))
     assert state(clone) == changed
+
+
+def test_a_hook_of_the_user_has_no_say(clone: Path) -> None:
+    before = state(clone)
+    hooks = clone.parent / "hooks"
+    hooks.mkdir()
+    (hooks / "post-checkout").write_text("#!/bin/sh\nexit 1\n")
+    (hooks / "post-checkout").chmod(0o755)
+    git(clone, "config", "core.hooksPath", str(hooks))
+    (clone / "step04_a" / "rules.py").write_text("changed  \n")
+    reset("04", root=clone, saved=clone / ".labs")
+    assert state(clone) == before
+
+
+def test_a_file_that_git_does_not_look_at_comes_back_too(clone: Path) -> None:
+    before = state(clone)
+    git(clone, "update-index", "--skip-worktree", "step04_a/rules.py")
+    (clone / "step04_a" / "rules.py").write_text("changed\n")
+    reset("04", root=clone, saved=clone / ".labs")
+    assert state(clone) == before
+    assert len(patches(clone)) == 1
 
 
 def test_in_the_middle_of_a_merge_it_refuses(clone: Path) -> None:
