@@ -12,7 +12,7 @@ def check_my_output(mine: Path, wanted: str, number: str) -> Verdict:
         return not_yet(f"there is no labs/step{number}/my_output.txt", guess=f"type: {command}")
     text = decoded(mine.read_bytes())
     if text == wanted:
-        return done(f"your transcript is the book's, all {len(wanted.splitlines())} lines of it")
+        return done(f"your transcript is the pinned one, all {len(wanted.splitlines())} lines")
     guess = (
         "was it another step, or was the file or the demo edited? git diff shows the demo's edits"
     )
@@ -20,7 +20,9 @@ def check_my_output(mine: Path, wanted: str, number: str) -> Verdict:
         guess = f"the file is empty; type once more: {command}"
     elif text.startswith("make"):
         guess = f"make speaks in it too; type: python -m shared demo {number} > ..."
-    return differs("your transcript is not the book's", "my_output.txt", wanted, text, guess=guess)
+    return differs(
+        "your transcript is not the pinned one", "my_output.txt", wanted, text, guess=guess
+    )
 
 
 def decoded(data: bytes) -> str:

@@ -49,7 +49,7 @@ def look(task: Task, root: Path = ROOT) -> Verdict:
         return Verdict(**call_in_child(root, checker, task.step.name))
     except ChildError as error:
         again = f"make reset STEP={task.step_number} puts the step back and saves your changes"
-        guess = again if "missing" in str(error) else f"mend that; to start anew, {again}"
+        guess = f"mend that; to start anew, {again}"
         return not_yet(f"the step does not run: {error}", guess=guess)
 
 

@@ -22,6 +22,10 @@ class Report:
 
 def rules(step: Path, sentence: str, root: Path = ROOT) -> int:
     """Say `sentence` to a step, print how its rules were chosen, and what is odd about them."""
+    if sentence.strip() and not (root / step.name / "agent_loop.py").exists():
+        raise UsageError(
+            f"{step.name} has no turns to look at; without INPUT its rules are checked"
+        )
     try:
         report = call_in_child(root, "labs.rule_debugger:report_of", step.name, sentence)
     except ChildError as error:

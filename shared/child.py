@@ -90,10 +90,15 @@ def explained(error: BaseException) -> str:
         case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
             return f"{Path(filename).name}, line {line}, is not Python: {message}"
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
-            file = name.partition(".")[2].replace(".", "/")
-            return f"{file or name} is missing: was a file deleted or renamed?"
+            file = name.partition(".")[2].replace(".", "/") or name
+            text = f"there is no {file} to import: deleted, renamed or misspelt?"
+            return text + place_of(error)
+    first_line = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first_line}{place_of(error)}"
+
+
+def place_of(error: BaseException) -> str:
+    """Return where in the code of a step an error came from, if it did."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if re.search(r"[\\/]step\d\d_", frame.filename)]
-    where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
-    first_line = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {first_line}{where}"
+    return f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""

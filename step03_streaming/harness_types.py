@@ -87,8 +87,10 @@ class StreamFn(Protocol):
 
 
 def user_text(text: str) -> UserMessage:
+    """Return what the user said as a message."""
     return UserMessage([TextContent(text)])
 
 
 def message_text(message: Message) -> str:
+    """Return all the text of a message, whoever it is from."""
     return "".join(block.text for block in message.content)

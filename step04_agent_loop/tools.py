@@ -17,7 +17,7 @@ OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": opera
 
 
 async def calc(args: dict[str, object]) -> str:
-    """Work out one operation on two numbers, such as 12*8."""
+    """Work out one operation on two numbers, such as 12*8, and return the answer in words."""
     expression = str(args.get("expression"))
     operation = OPERATION.fullmatch(expression)
     if operation is None:
@@ -37,4 +37,5 @@ def calculate(left: str, sign: str, right: str) -> str:
 
 
 def create_tools() -> dict[str, ToolHandler]:
+    """Return the tools by the names that the model calls them by."""
     return {"calc": calc}

@@ -119,7 +119,7 @@ async def run_tool(
             raise TypeError("工具没有返回 ToolResult")
         return result
     except Exception as error:
-        return ToolResult(f"工具执行失败：{error_text(error)}", is_error=True)
+        return ToolResult(f"工具执行失败：{quoted(error_text(error))}", is_error=True)
 
 
 def error_text(error: Exception) -> str:

@@ -154,13 +154,16 @@ class StreamFn(Protocol):
 
 
 def user_text(text: str) -> UserMessage:
+    """Return what the user said as a message."""
     return UserMessage([TextContent(text)])
 
 
 def message_text(message: Message) -> str:
+    """Return all the text of a message, whoever it is from."""
     blocks: Sequence[ContentBlock] = message.content
     return "".join(block.text for block in blocks if block.type == "text")
 
 
 def tool_calls_of(message: AssistantMessage) -> list[ToolCallContent]:
+    """Return the tool calls of a message, in the order in which the model made them."""
     return [block for block in message.content if block.type == "toolCall"]

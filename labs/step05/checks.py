@@ -5,14 +5,14 @@ import contextlib
 import importlib
 import tempfile
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 from shared.trace.recorder import record
 from shared.watching import step_folder, watch_chat
 
 from ..breaks import pinned_run
 from ..my_output import check_my_output
-from ..scenes import FALLBACK, changed_scene
+from ..scenes import changed_scene
 from ..taken_out import check_taken_out
 from ..verdict import Verdict, done, not_yet
 
@@ -40,9 +40,10 @@ def task2(package: str) -> Verdict:
 
 def task3(package: str) -> Verdict:
     """Add enum to the schema type, to validate, and to a parameter `op` of calc."""
-    tool_types = importlib.import_module(f"{package}.tools.tool_types")
+    schema_type = importlib.import_module(f"{package}.tools.tool_types").PropertySchema
     validate_module = importlib.import_module(f"{package}.tools.validate")
-    if "enum" not in get_type_hints(tool_types.PropertySchema):
+    words = get_type_hints(schema_type, include_extras=True)
+    if "enum" not in words:
         refuses = errors_of(validate_module, "e", {"type": "string", "enum": ["a"]}, "b")
         if refuses:
             return not_yet(
@@ -50,11 +51,14 @@ def task3(package: str) -> Verdict:
                 guess="in tools/tool_types.py, beside description: enum: NotRequired[list[str]]",
             )
         return not_yet("neither PropertySchema nor validate knows enum yet")
-    if "enum" in getattr(tool_types.PropertySchema, "__required_keys__", ()):
+    if get_origin(words["enum"]) is not NotRequired and schema_type.__total__:
         return not_yet(
             "enum is required now: every parameter without one has become a type error",
             guess="wrap it: NotRequired[list[str]]",
         )
+    holds = get_type_hints(schema_type)["enum"]
+    if get_args(holds) not in ((str,), (str, ...)):
+        return not_yet(f"in PropertySchema an enum is {holds}, and not a list of strings")
     wrong = (
         enum_verdict(validate_module)
         or op_verdict(package)
@@ -245,7 +249,7 @@ def said_verdict(package: str, work: Path) -> Verdict | None:
         where, wanted = "its call and its result", 'the names in the working directory, path "."'
         found = "「列出文件」 does not list the working directory"
         return Verdict(False, found, where, wanted, " ".join(lines))
-    if len(asked) != 2 or FALLBACK in transcript:
+    if len(asked) != 2 or "toolResult:list_files" not in asked[1].rule:
         return not_yet(
             f"「列出文件」 takes {len(asked)} turns, and {asked[1].rule} answers the list of names",
             guess="the rule for the result stands before the rules that look for a name",

@@ -2,10 +2,12 @@
 
 import ast
 import asyncio
+import shutil
 from contextlib import aclosing
 from pathlib import Path
 
 from labs.breaks import find_break, run_broken
+from shared.child import call_in_child
 from shared.steps import find_step
 from step04_agent_loop.tools import create_tools
 from step05_tools.agent_loop import run_tool
@@ -52,7 +54,28 @@ def test_2_the_result_is_on_the_screen_and_not_in_the_history(tmp_path: Path) ->
 async def test_3_only_what_ran_before_makes_the_cast_safe(tmp_path: Path) -> None:
     refused = await run("calc", {"expression": 1}, tmp_path)
     assert refused.content == "参数校验失败：参数 expression 应为 string，实际是 number"
-    assert await create_tools()["calc"]({}) == "无法解析表达式：None"
+    # The same line in step04, where nothing has run before: the tool gets what the model made up.
+    shutil.copytree(find_step("04"), tmp_path / "step04_agent_loop")
+    tools = tmp_path / "step04_agent_loop" / "tools.py"
+    text = tools.read_text("utf-8")
+    cast = text.replace('str(args.get("expression"))', 'cast(str, args.get("expression"))')
+    assert cast != text
+    tools.write_text(f"from typing import cast\n{cast}", encoding="utf-8")
+    said = call_in_child(tmp_path, "labs.tests.test_self_test:answer_to_no_argument", "")
+    assert said["content"] == "expected string or bytes-like object, got 'NoneType'"
+
+
+def answer_to_no_argument(_: str) -> ToolResult:
+    """Call the calc of step04 without any argument; return what it raises."""
+    try:
+        asyncio.run(calc_without_argument())
+    except TypeError as error:
+        return ToolResult(str(error), is_error=True)
+    raise AssertionError("calc did not raise")
+
+
+async def calc_without_argument() -> str:
+    return await create_tools()["calc"]({})
 
 
 async def call_after(context: Context) -> list[dict[str, object]]:

@@ -54,20 +54,22 @@ def page(lanes: dict[str, Recording]) -> str:
         lanes=views,
         data=as_script(data),
         last=len(walk),
-        turns=turn_starts(recordings[0], walk),
+        turns=turn_starts(recordings, walk),
         light=colours("default"),
         dark=colours("github-dark"),
     )
 
 
-def turn_starts(recording: Recording, walk: list[list[int]]) -> list[int]:
-    """Return the steps of the walk, counted from 1, at which a turn begins."""
-    starts = [n for n, places in enumerate(walk, 1) if is_start(recording, places[0])]
-    return [n for n in starts if n == 1 or walk[n - 2][0] != walk[n - 1][0]]
-
-
-def is_start(recording: Recording, place: int) -> bool:
-    return recording.moments[place].event == "turn_start"
+def turn_starts(recordings: list[Recording], walk: list[list[int]]) -> list[int]:
+    """Return the steps of the walk, counted from 1, at which a turn begins in some recording."""
+    found = []
+    before: list[int] = []
+    for number, places in enumerate(walk, 1):
+        moved = [lane for lane, place in enumerate(places) if before[lane : lane + 1] != [place]]
+        if any(recordings[lane].moments[places[lane]].event == "turn_start" for lane in moved):
+            found.append(number)
+        before = places
+    return found
 
 
 def lane_view(title: str, recording: Recording) -> dict[str, Any]:

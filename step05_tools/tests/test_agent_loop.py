@@ -86,6 +86,10 @@ async def explode(arguments: dict[str, object], context: ToolContext) -> ToolRes
     raise ValueError("boom")
 
 
+async def explode_at_length(arguments: dict[str, object], context: ToolContext) -> ToolResult:
+    raise ValueError(f"\ud800{'x' * 1_000_000}")
+
+
 async def explode_silently(arguments: dict[str, object], context: ToolContext) -> ToolResult:
     raise ValueError
 
@@ -105,6 +109,7 @@ async def answer_nothing(arguments: dict[str, object], context: ToolContext) -> 
 TOOLS = ToolRegistry()
 TOOLS.register(ToolDefinition("echo", "", VALUE, echo))
 TOOLS.register(ToolDefinition("explode", "", VALUE, explode))
+TOOLS.register(ToolDefinition("lengthy", "", VALUE, explode_at_length))
 TOOLS.register(ToolDefinition("silent", "", VALUE, explode_silently))
 TOOLS.register(ToolDefinition("unspeakable", "", VALUE, explode_unspeakably))
 TOOLS.register(ToolDefinition("nonsense", "", VALUE, answer_nonsense))
@@ -236,10 +241,11 @@ async def test_the_stop_reason_decides_nothing() -> None:
     [
         ("explode", "工具执行失败：boom"),
         ("silent", "工具执行失败：ValueError"),
+        ("lengthy", f"工具执行失败：\\ud800{'x' * 199}…"),
         ("unspeakable", "工具执行失败：UnspeakableError"),
         ("nobody", "未注册的工具：nobody"),
         ("__class__", "未注册的工具：__class__"),
-        ("n" * 10_000, f"未注册的工具：{'n' * 300}…"),
+        ("n" * 10_000, f"未注册的工具：{'n' * 200}…"),
         ("strict", "参数校验失败：缺少必填参数 x；不认识的参数 value"),
         ("nonsense", "工具执行失败：工具没有返回 ToolResult"),
         ("nothing", "工具执行失败：工具没有返回 ToolResult"),

@@ -17,7 +17,10 @@ OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": opera
 
 
 async def calc(args: dict[str, object], context: ToolContext) -> ToolResult:
-    """Work out one operation on two numbers, such as 12*8."""
+    """Work out one operation on two numbers, such as 12*8.
+
+    What is no such expression, and a division by zero, come back as a result with `is_error`.
+    """
     # cast checks nothing. It is right because validate has run before, and for no other reason.
     expression = cast(str, args.get("expression"))
     operation = OPERATION.fullmatch(expression)

@@ -24,7 +24,10 @@ class UnreadableError(Exception):
 
 
 async def read_file(args: dict[str, object], context: ToolContext) -> ToolResult:
-    """Return the first lines of a file, and say so if that is not all of it."""
+    """Return the first lines of a file, and say so if that is not all of it.
+
+    What cannot or may not be read comes back as a result with `is_error`, and the way on.
+    """
     # cast checks nothing. It is right because validate has run before, and for no other reason.
     path = cast(str, args.get("path"))
     # A slow disk must not hold up the event loop.

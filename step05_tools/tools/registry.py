@@ -20,6 +20,7 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def get(self, name: str) -> ToolDefinition | None:
+        """Return the tool of that name, or None if there is none."""
         return self._tools.get(name)
 
     def specs(self) -> list[ToolSpec]:
@@ -27,4 +28,5 @@ class ToolRegistry:
         return [ToolSpec(t.name, t.description, t.parameters) for t in self._tools.values()]
 
     def names(self) -> list[str]:
+        """Return the names in the order of registration."""
         return list(self._tools)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
-MAX_QUOTED = 300  # characters
+MAX_QUOTED = 200  # characters
 
 
 class PropertySchema(TypedDict):

@@ -14,11 +14,15 @@ MAX_UNKNOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Valid:
+    """The arguments, as they came."""
+
     value: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
+    """What is wrong with them, in words for the model."""
+
     errors: list[str]
 
 
