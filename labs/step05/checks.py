@@ -241,7 +241,7 @@ def said_verdict(package: str, work: Path) -> Verdict | None:
     if not called.endswith(" list_files"):
         return not_yet(
             "「列出文件」 does not reach list_files",
-            guess=f"{asked[0].rule} answers it, {'and calls ' + called if called else 'no tool'}",
+            guess=f"{asked[0].rule} answers it and calls {called or 'no tool'}",
         )
     transcript = watch_chat(package, ["列出文件"], work).transcript
     if "（出错）" in transcript or "apple.txt" not in transcript:
