@@ -40,7 +40,7 @@ def break_it(step: Path, name: str) -> int:
             run = run_broken(change, Path(folder))
         except ChildError as error:
             raise UsageError(f"{step.name} does not run: {error}") from None
-        if own.transcript != intact.transcript:
+        if not own.same_as(intact):
             raise UsageError(
                 f"the demo of {step.name} is changed, and so the change cannot be told apart; "
                 f"make reset STEP={step.name[4:6]} puts it back and saves what you did"
@@ -56,7 +56,7 @@ def break_it(step: Path, name: str) -> int:
     print("\nYour prediction, and what happened:")
     for question, said in zip(change.questions, predictions, strict=True):
         print(f"  {question.ask}")
-        print(f"    you: {said or '-'}{'  (yes)' if is_right(said, question.answer) else ''}")
+        print(f"    you: {said or '-'}{'   (right)' if is_right(said, question.answer) else ''}")
         print(f"    it:  {question.answer}")
     return 0
 

@@ -18,8 +18,7 @@ RULE_GUESS = (
 
 def is_as_it_came(package: str, demo: Run) -> bool:
     """Return whether the demo still says what it came with, and no more."""
-    run = watch_demo(package)
-    return (run.transcript, run.history) == (demo.transcript, demo.history)
+    return watch_demo(package).same_as(demo)
 
 
 def changed_scene(package: str, demo: Run, *, guess: str) -> Verdict | None:

@@ -114,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
         for argument in more:
             if argument in SWITCHES:
                 # make passes on every variable, set or not: an empty one is none.
-                command.add_argument(argument, nargs="?", const="1", default="")
+                command.add_argument(argument, nargs="?", const=True, default="", type=is_on)
             elif argument.startswith("-"):
                 command.add_argument(argument, default="")
             else:
@@ -123,6 +123,10 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("bench")
     commands.add_parser("screenshot")
     return top
+
+
+def is_on(value: str) -> bool:
+    return value not in ("", "0")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -134,9 +138,7 @@ def run(options: argparse.Namespace) -> int:
         case "diff":
             new, old = find_step(options.step), getattr(options, "from")
             old = find_step(old) if old else step_before(new)
-            step_diff.print_diff(
-                old, new, file=options.file, everything=options.all not in ("", "0")
-            )
+            step_diff.print_diff(old, new, file=options.file, everything=options.all)
         case "trace":
             return trace(options)
         case "lab":
@@ -147,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
             return practice.hint(find_step(options.step), options.task)
         case "solution":
             step = find_step(options.step)
-            return practice.solution(step, options.task, show=options.show not in ("", "0"))
+            return practice.solution(step, options.task, show=options.show)
         case "reset":
             return reset.reset(options.step)
         case "break" if not options.name:
@@ -176,11 +178,11 @@ def trace(options: argparse.Namespace) -> int:
     """Record a step, beside a broken copy of it if one is named, and show what was recorded."""
     step, name = find_step(options.step), getattr(options, "break")
     lanes = recorded(step, name, options.input.strip())
-    if options.text not in ("", "0"):
+    if options.text:
         tracing.print_listing(lanes)
         return 0
     page = "-".join(filter(None, [step.name, name, options.input and "sentence"]))
-    return tracing.write_page(lanes, page, show=options.open not in ("", "0"))
+    return tracing.write_page(lanes, page, show=options.open)
 
 
 def screenshot() -> int:

@@ -25,6 +25,10 @@ class Run:
     history: str
     faults: list[str]
 
+    def same_as(self, other: "Run") -> bool:
+        """Return whether both channels hold the same; the faults follow from the history."""
+        return (self.transcript, self.history) == (other.transcript, other.history)
+
 
 def watch_demo(package: str) -> Run:
     """Play the demo of a step."""

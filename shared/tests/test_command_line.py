@@ -58,6 +58,14 @@ def test_words_that_fit_no_command_are_told_in_a_line(arguments: list[str]) -> N
     assert "help tells what there is" in done.stderr
 
 
+@pytest.mark.parametrize("nothing", ["", "0"])
+def test_a_switch_that_is_empty_or_0_is_off(nothing: str) -> None:
+    plain = run("diff", "05", "--file", "calc").stdout
+    assert run("diff", "05", "--file", "calc", "--all", nothing).stdout == plain
+    assert "test_calc.py" not in plain
+    assert "test_calc.py" in run("diff", "05", "--file", "test_calc", "--all").stdout
+
+
 @needs_make
 @pytest.mark.parametrize("number", ["4", "04"])
 def test_a_step_is_named_by_its_number(number: str) -> None:

@@ -3,6 +3,8 @@
 import os
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -211,33 +213,24 @@ async def test_reading_does_not_hold_up_the_event_loop(
 
 
 @posix
-async def test_a_file_that_becomes_a_fifo_after_the_check_is_not_waited_for(
-    work: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("become", "reason"),
+    [
+        (lambda path: os.mkfifo(path), "这不是普通文件，只能读普通的文本文件"),
+        (partial(os.symlink, "../secret.txt"), "这个路径用不了，请换一个"),
+    ],
+    ids=["fifo", "link"],
+)
+async def test_what_a_file_becomes_after_the_check_is_not_waited_for_or_followed(
+    become: Callable[[Path], None], reason: str, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (work / "a.txt").write_text("hello")
     real_open = os.open
 
     def swap_and_open(name: str, flags: int) -> int:
         (work / "a.txt").unlink()
-        os.mkfifo(work / "a.txt")
+        become(work / "a.txt")
         return real_open(name, flags)
 
     monkeypatch.setattr(os, "open", swap_and_open)
-    assert "这不是普通文件" in (await read(work, "a.txt")).content
-
-
-@posix
-async def test_a_file_that_becomes_a_link_after_the_check_is_not_followed(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (work / "a.txt").write_text("hello")
-    real_open = os.open
-
-    def swap_and_open(name: str, flags: int) -> int:
-        (work / "a.txt").unlink()
-        (work / "a.txt").symlink_to("../secret.txt")
-        return real_open(name, flags)
-
-    monkeypatch.setattr(os, "open", swap_and_open)
-    answer = await read(work, "a.txt")
-    assert answer == ToolResult("读不了「a.txt」：这个路径用不了，请换一个", is_error=True)
+    assert await read(work, "a.txt") == ToolResult(f"读不了「a.txt」：{reason}", is_error=True)
