@@ -1,4 +1,4 @@
-"""Text for a terminal: nothing in it acts, no line breaks in the middle of a word, long ones wait."""
+"""Text for a terminal: nothing in it acts, lines break between words, a long one waits."""
 
 import os
 import re
@@ -7,9 +7,13 @@ import sys
 import unicodedata
 
 LINE_ENDS = "\n\t"
-# What a terminal would obey or what changes the order of the letters: controls, formats, separators.
+# What a terminal would obey, and what would change the order of the letters.
 ACTING = ("Cc", "Zl", "Zp")
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+# A word or one wide character, what must not begin a line behind it, and the blanks behind that.
+PIECE = re.compile(r"(?:[^\s\u2e80-\uffef]+|\S)[，。；：！？、」』）》…]*\s*|\s+")
 
 
 def visible(text: str) -> str:
@@ -42,8 +46,7 @@ def wrapped(text: str, indent: str = "") -> str:
 def broken(line: str, width: int) -> list[str]:
     """Break one line at blanks and around wide characters, never before closing punctuation."""
     lines = [""]
-    # A word, or one wide character with what must not begin a line behind it; then its blanks.
-    for piece in re.findall(r"[^\s\u2e80-\uffef]+\s*|\S[，。；：！？、」』）》…]*\s*|\s+", line):
+    for piece in re.findall(PIECE, line):
         if lines[-1] and width_of(lines[-1] + piece.rstrip()) > width:
             lines[-1] = lines[-1].rstrip()
             lines.append("")
