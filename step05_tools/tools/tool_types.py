@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
-MAX_QUOTED = 200  # characters
+from .quoting import quoted as quoted
 
 
 class PropertySchema(TypedDict):
@@ -55,10 +55,3 @@ class ToolDefinition(ToolSpec):
     """A spec together with its code, which gets arguments that `validate` has let through."""
 
     execute: Callable[[dict[str, object], ToolContext], Awaitable[ToolResult]]
-
-
-def quoted(text: str) -> str:
-    """Return what the model wrote, fit to be sent back to it: not too long, and encodable."""
-    if len(text) > MAX_QUOTED:
-        text = f"{text[:MAX_QUOTED]}…"
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
