@@ -59,6 +59,7 @@ CONTRACT: dict[tuple[int, int], dict[str, str | dict[str, str]]] = {
             "chat": lines(4),
         },
         "render.py": {
+            "compact_json": NEW,
             "render_events": NEW,
             "render_stream": GONE,
         },
@@ -69,7 +70,7 @@ CONTRACT: dict[tuple[int, int], dict[str, str | dict[str, str]]] = {
     },
     (4, 5): {
         "agent_loop.py": {
-            "execute_tool_call": lines(15),
+            "execute_tool_call": lines(13),
             "run_agent_loop": lines(2),
             "run_tool": NEW,
         },
@@ -82,7 +83,7 @@ CONTRACT: dict[tuple[int, int], dict[str, str | dict[str, str]]] = {
         },
         "main.py": {
             "chat": lines(7),
-            "main": lines(2),
+            "main": lines(1),
         },
         "note.txt": NEW,
         "rules.py": {
@@ -91,8 +92,11 @@ CONTRACT: dict[tuple[int, int], dict[str, str | dict[str, str]]] = {
         "tools.py": GONE,
         "tools/__init__.py": NEW,
         "tools/calc.py": NEW,
+        "tools/inside.py": NEW,
+        "tools/quoting.py": NEW,
         "tools/read_file.py": NEW,
         "tools/registry.py": NEW,
+        "tools/text_file.py": NEW,
         "tools/tool_types.py": NEW,
         "tools/validate.py": NEW,
     },
