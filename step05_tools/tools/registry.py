@@ -11,10 +11,10 @@ class ToolRegistry:
         self._tools: dict[str, ToolDefinition] = {}
 
     def register(self, tool: ToolDefinition) -> None:
-        """Add a tool; ValueError if its name is taken or its schema is one that cannot be checked.
+        """Add a tool; ValueError if its name is taken, or if its schema cannot be checked.
 
-        A wrong argument is the model's mistake and goes back to it. Two tools of one name are a
-        programmer's mistake, and that should be loud and early.
+        A wrong argument is the model's mistake and goes back to it. These two are a programmer's
+        mistakes, and they should be loud and early.
         """
         if tool.name in self._tools:
             raise ValueError(f"there is a tool named {tool.name!r} already")

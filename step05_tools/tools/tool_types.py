@@ -19,7 +19,7 @@ class PropertySchema(TypedDict):
 
 
 class ParametersSchema(TypedDict):
-    """All parameters of a tool: a JSON Schema as it stands. Other names than these are refused."""
+    """All parameters of a tool: this is JSON Schema. Other names than these are refused."""
 
     type: Literal["object"]
     properties: dict[str, PropertySchema]
