@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
 from shared.steps import ROOT
 
 from . import progress
-from .tasks import Task, find_task, find_tasks
-from .verdict import Verdict, not_yet
+from .checking import check as check
+from .tasks import find_task, find_tasks
 
 
 def lab(step: Path) -> int:
@@ -28,44 +27,6 @@ def lab(step: Path) -> int:
     else:
         print(f"All done. What else can break: make break STEP={step.name[4:6]}")
     return 0
-
-
-def check(step: Path, number: str) -> int:
-    """Look at the reader's working tree; exit status 0 only when the task is done."""
-    task = find_task(step, number)
-    verdict = look(task)
-    print("\n".join(report(task, verdict)))
-    if verdict.done:
-        known = progress.load()
-        known.setdefault(task.key, progress.Progress()).done = True
-        progress.save(known)
-    return 0 if verdict.done else 1
-
-
-def look(task: Task, root: Path = ROOT) -> Verdict:
-    """Return what the checker of a task says of the step in `root`."""
-    checker = f"labs.{task.step.name[:6]}.checks:task{task.number}"
-    try:
-        return Verdict(**call_in_child(root, checker, task.step.name))
-    except ChildError as error:
-        again = f"make reset STEP={task.step_number} puts the step back and saves your changes"
-        guess = f"mend that; to start anew, {again}"
-        return not_yet(f"the step does not run: {error}", guess=guess)
-
-
-def report(task: Task, verdict: Verdict) -> list[str]:
-    """Return a verdict as lines for the screen."""
-    lines = [f"step{task.step_number}, {task.title}"]
-    lines.append(f"{'done' if verdict.done else 'not yet'}: {verdict.found}")
-    if verdict.where:
-        lines.append(f"  {verdict.where}:")
-        lines.append(f"    expected  {verdict.expected}")
-        lines.append(f"    seen      {' '.join(verdict.seen.splitlines())}")
-    if verdict.guess:
-        lines.append(f"  perhaps: {verdict.guess}")
-    if not verdict.done:
-        lines.append(f"  first hint: {task.command('hint')}")
-    return lines
 
 
 def hint(step: Path, number: str) -> int:

@@ -14,17 +14,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .language import say
 from .steps import ROOT
 
 SECONDS = 8
 SCREEN_SIZE = 1_000_000  # characters
+LONGEST_MESSAGE = 200  # characters
+STEP_FOLDER = re.compile(r"[\\/]step\d\d_\w*[\\/]")
 
 # Not -m: this module would then be there twice, with two kinds of each of its errors.
 START = "import sys; from shared.child import main; main(sys.argv[1:])"
 
 
 class ChildError(Exception):
-    """The changed code could not be run to its end; the text says where and why."""
+    """The code could not be run to its end; the text says where and why.
+
+    `in_step` tells whether the code of a step failed, or what was called to look at it.
+    """
+
+    def __init__(self, text: str, *, in_step: bool = True) -> None:
+        super().__init__(text)
+        self.in_step = in_step
 
 
 class EndlessScreenError(BaseException):
@@ -57,15 +67,15 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
         )
     except subprocess.TimeoutExpired:
         raise ChildError(
-            f"it was not done after {SECONDS} seconds: a loop that never ends?"
+            say("it was not done after {seconds} seconds: a loop that never ends?", seconds=SECONDS)
         ) from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise ChildError(" ".join(["it left without an answer.", *last])) from None
+        raise ChildError(" ".join([say("it left without an answer."), *last])) from None
     if "failure" in answer:
-        raise ChildError(answer["failure"])
+        raise ChildError(answer["failure"], in_step=answer["in_step"])
     return answer["result"]
 
 
@@ -78,27 +88,57 @@ def main(arguments: Sequence[str]) -> None:
             result = getattr(importlib.import_module(module), name)(*arguments[1:])
         answer = {"result": dataclasses.asdict(result)}
     except BaseException as error:
-        answer = {"failure": explained(error)}
+        answer = {"failure": explained(error), "in_step": comes_from_step(error)}
     print(json.dumps(answer))
 
 
 def explained(error: BaseException) -> str:
-    """Return one line that says what is wrong with the code of the step, and where."""
+    """Return one line that says what is wrong, and where in the code of the step.
+
+    The notes of an error say what the step was asked to do.
+    """
     match error:
         case EndlessScreenError():
-            return "it prints without end: a loop that never stops?"
-        case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
-            return f"{Path(filename).name}, line {line}, is not Python: {message}"
+            return say("it prints without end: a loop that never stops?")
+        case SyntaxError(filename=str(filename), lineno=int(number), msg=message):
+            return say(
+                "{file}, line {number}, is not Python: {message}",
+                file=name_in_step(filename),
+                number=number,
+                message=message,
+            )
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             file = name.partition(".")[2].replace(".", "/") or name
-            text = f"there is no {file} to import: deleted, renamed or misspelt?"
+            text = say("there is no {file} to import: deleted, renamed or misspelt?", file=file)
             return text + place_of(error)
-    first_line = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {first_line}{place_of(error)}"
+    first_line = str(error).partition("\n")[0][:LONGEST_MESSAGE]
+    text = f"{type(error).__name__}: {first_line}{place_of(error)}"
+    return "; ".join([text, *getattr(error, "__notes__", [])])
 
 
 def place_of(error: BaseException) -> str:
     """Return where in the code of a step an error came from, if it did."""
+    frames = step_frames(error)
+    if not frames:
+        return ""
+    file = name_in_step(frames[-1].filename)
+    return say(" ({file}, line {number})", file=file, number=frames[-1].lineno)
+
+
+def comes_from_step(error: BaseException) -> bool:
+    match error:
+        case EndlessScreenError() | SyntaxError():
+            return True
+        case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
+            return True
+    return bool(step_frames(error))
+
+
+def step_frames(error: BaseException) -> list[traceback.FrameSummary]:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if re.search(r"[\\/]step\d\d_", frame.filename)]
-    return f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    return [frame for frame in frames if STEP_FOLDER.search(frame.filename)]
+
+
+def name_in_step(filename: str) -> str:
+    """Return the name of a step's file as seen from the step's folder."""
+    return Path(STEP_FOLDER.split(filename)[-1]).as_posix()

@@ -4,165 +4,223 @@ import asyncio
 import importlib
 import inspect
 import re
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from shared.rules import matching
-from shared.trace.recorder import record
-from shared.watching import step_folder, watch_chat
+from shared.watching import Run, watch, watch_chat
 
 from ..breaks import pinned_run
+from ..language import say
 from ..my_output import check_my_output
-from ..scenes import FALLBACK, RULE_GUESS, changed_scene, is_as_it_came, rules_of
-from ..taken_out import check_taken_out
+from ..scenes import changed_scene, missing_in_demo, play_demo, rules_of, scenes_of
+from ..script_rules import changed_rule, first_for, named, odd_rule, unanswered
+from ..unasked import unasked_change
 from ..verdict import Verdict, differs, done, not_yet
+from .loop_moments import SHIPPED, keeps, loop_verdict
 
 HERE = Path(__file__).parent
-DEMO = pinned_run(HERE, "demo")
+# What the tasks of this step ask a reader to change. It is judged by what it does.
+ASKED = (
+    "agent_loop.run_agent_loop",
+    "demo.SCRIPT",
+    "demo.other statements",
+    "main.chat",
+    "main.run_agent_loop",
+    "rules.*",
+)
 SENTENCE = "帮我算 100-1"
+ENDLESS = "一直算"
 MANY_TURNS = 20
+DELAY = 0.5  # seconds; nobody waits for them here
 
 
 def task1(package: str) -> Verdict:
     """Run the demo and compare."""
-    return check_my_output(Path("labs/step04/my_output.txt"), DEMO.transcript, "04")
+    return check_my_output(package, pinned_run(HERE, "demo").transcript)
 
 
 def task2(package: str) -> Verdict:
     """Take out the append of the result."""
-    return check_taken_out(
-        package,
-        HERE,
-        "no-append",
-        untouched="context.messages still gets the result",
-        seen="the screen shows 96, the model never learns of it, and 8 messages are left",
+    known = pinned_run(HERE, "no-append")
+    return (
+        odd_rule(package)
+        or untouched_loop(package)
+        or common_verdict(package, known, SHIPPED - {"result"})
+        or done(say("the screen shows 96, the model never learns of it, and 8 messages are left"))
+    )
+
+
+def untouched_loop(package: str) -> Verdict | None:
+    if keeps(package, SHIPPED):
+        return not_yet(say("the loop still puts every result into context.messages"))
+    return None
+
+
+def common_verdict(package: str, known: Run, kept: Collection[str]) -> Verdict | None:
+    """Return what is wrong with all that a task does not ask for.
+
+    `known` is what the demo should leave, and `kept` what the loop should keep in the history.
+    """
+    demo = play_demo(package)
+    return (
+        unasked_change(package, ASKED)
+        or loop_verdict(package, kept)
+        or changed_rule(package, HERE)
+        or changed_scene(package, known)
+        or missing_in_demo(demo, scenes_of(known.transcript))
     )
 
 
 def task3(package: str) -> Verdict:
     """Add a pair of rules and a line to the demo: 「帮我算 100-1」 takes two turns."""
-    rules = rules_of(package)
-    if changed := changed_scene(package, DEMO, guess=RULE_GUESS):
-        return changed
-    run = watch_chat(package, [SENTENCE])
-    if FALLBACK in run.transcript and is_as_it_came(package, DEMO):
-        return not_yet(f"the step is as it came: no rule answers 「{SENTENCE}」")
-    if FALLBACK in run.transcript:
-        return fallback_verdict(package, rules)
-    call, result = '[工具调用] calc {"expression":"100-1"}', "[工具结果] calc → 99"
-    if f"{call}\n{result}\n" not in run.transcript or run.history.count("\n") != 4:
-        wanted = ["[第 1 轮]", "助手> ...", call, result, "[第 1 轮结束]", "[第 2 轮]", "助手> ..."]
-        return differs(
-            f"「{SENTENCE}」 does not take two turns with one tool call",
-            "its transcript",
-            "\n".join([f"你> {SENTENCE}", *wanted]),
-            re.sub(r"助手> .*", "助手> ...", run.transcript),
-            guess="the first rule needs tool_call, the second one must not have it",
-        )
     return (
-        caught_too_much(rules)
-        or said_in_the_demo(package)
-        or done(f"「{SENTENCE}」 takes two turns, and all other sentences get what they got before")
+        odd_rule(package)
+        or unanswered(package, SENTENCE)
+        or common_verdict(package, pinned_run(HERE, "demo"), SHIPPED)
+        or sentence_verdict(package)
+        or missing_in_demo(
+            play_demo(package), scenes_of(watch_chat(package, [SENTENCE]).transcript)
+        )
+        or done(
+            say(
+                "「{sentence}」 takes two turns, and all other sentences are answered as before",
+                sentence=SENTENCE,
+            )
+        )
     )
 
 
-def caught_too_much(rules: list[Any]) -> Verdict | None:
-    """Return a verdict on the first rule that answers what it was not written for."""
-    keys = ["toolResult:calc 9", "toolResult:calc 95", "toolResult:calc 199", "5-1", "200-1"]
-    keys += ["100+5", "帮我算 100+5", "帮我算 12+5"]
-    for key in keys:
-        rule = rules[matching(rules, key)[0]]
-        if rule.match is not None:
-            return not_yet(
-                f"the rule with match={rule.match!r} answers {key!r} too",
-                guess="match is looked for inside the key: the shorter it is, the more it catches",
-            )
-    return None
-
-
-def said_in_the_demo(package: str) -> Verdict | None:
-    """Return what is wrong with the demo: the new sentence is missing, or an old one."""
-    script = importlib.import_module(f"{package}.demo").SCRIPT
-    said = [line.strip() for line in script[: script.index("/exit")]] if "/exit" in script else []
-    for line in [SENTENCE, "你好", "帮我算 12*8", "帮我算 1 除以零"]:
-        if line not in said:
-            return not_yet(
-                f"the rules work, but the demo does not say 「{line}」",
-                guess=f"before /exit, SCRIPT in demo.py has {said}",
-            )
-    return None
-
-
-def fallback_verdict(package: str, rules: list[Any]) -> Verdict:
-    """Say why the fallback answered where a new rule was meant to."""
-    moments = record(package, SENTENCE, str(step_folder(package))).moments
-    turn, key = moments[-1].turn, moments[-1].match_key
-    guess = f"the key of that turn is {key!r}, and no match is a part of it"
-    fallback = next(n for n, rule in enumerate(rules) if rule.match is None)
-    if any(rule.match in key for rule in rules[fallback + 1 :] if rule.match):
-        guess = (
-            "its rule stands behind the fallback, where nothing is reached: the fallback is last"
+def sentence_verdict(package: str) -> Verdict | None:
+    """Say the new sentence: a call, its result, and an answer to the result."""
+    rule = first_for(rules_of(package), SENTENCE)
+    call = {"name": "calc", "arguments": {"expression": "100-1"}}
+    if rule.tool_call != call:
+        return not_yet(
+            say("{rule} does not ask for calc with 100-1", rule=named(rule)),
+            where=say("its tool_call"),
+            expected=str(call),
+            seen=str(rule.tool_call),
         )
-    pinned_here = (step_folder(package) / "expected_output.txt").read_text("utf-8")
-    if pinned_here != DEMO.transcript and FALLBACK in pinned_here:
-        guess += "; and pinning expected_output.txt anew only hid that from the tests"
-    return not_yet(f"in turn {turn} of 「{SENTENCE}」 the fallback answers", guess=guess)
+    if unheard := unanswered(package, "toolResult:calc 99"):
+        return unheard
+    wanted = [
+        f'user "{SENTENCE}"',
+        'assistant "..." → call_1 calc {"expression": "100-1"}',
+        'toolResult call_1 calc "99"',
+        'assistant "..."',
+    ]
+    history = watch_chat(package, [SENTENCE]).history
+    seen = re.sub(r'^assistant "(\\.|[^"\\])*"', 'assistant "..."', history, flags=re.MULTILINE)
+    if seen.splitlines() != wanted:
+        return differs(
+            say("「{sentence}」 does not take two turns with one tool call", sentence=SENTENCE),
+            say("the messages"),
+            "\n".join(wanted),
+            seen,
+            guess=say("the rule for the result says something, and has no tool_call and no error"),
+        )
+    return None
 
 
 def task4(package: str) -> Verdict:
     """Pass max_turns=2, and let the model always want a tool: 「一直算」."""
-    run = watch_chat(package, ["一直算"])
-    if FALLBACK in run.transcript.split("[第 2 轮]")[0]:
-        return not_yet("no rule answers 「一直算」: the fallback does")
-    limit = re.search(r"\[错误\] Agent Loop 达到最大轮数 (\d+)，已强制停止。", run.transcript)
-    turns = run.transcript.count("[工具调用]")
-    if limit is None:
-        return differs(
-            f"the model stops wanting a tool after turn {turns}",
-            "the end of 「一直算」",
-            "[错误] Agent Loop 达到最大轮数 2，已强制停止。",
-            run.transcript.split("\n\n")[0].splitlines()[-1],
-            guess="the result of its tool needs a rule with tool_call too, and before any other "
-            "rule that matches it: 96, for one, has a rule already",
-        )
-    if limit[1] != "2":
-        return differs(
-            f"the run ends after {limit[1]} turns",
-            "the error",
-            "[错误] Agent Loop 达到最大轮数 2，已强制停止。",
-            limit[0],
-            guess="pass max_turns=2 where main.py calls run_agent_loop",
-        )
+    return (
+        odd_rule(package)
+        or unanswered(package, ENDLESS)
+        or changed_default(package)
+        or common_verdict(package, pinned_run(HERE, "demo"), SHIPPED)
+        or stops_by_itself(package)
+        or limit_verdict(package)
+        or done(say("after 2 turns the loop stops with its error, and the results are kept"))
+    )
+
+
+def changed_default(package: str) -> Verdict | None:
     loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
-    if inspect.signature(loop).parameters["max_turns"].default != 8:
-        return not_yet(
-            "the default of run_agent_loop has changed, for all of its callers",
-            guess="leave it at 8 and pass max_turns=2 where main.py calls run_agent_loop",
-        )
-    if (stopped := turns_until_it_stops(package, loop)) < MANY_TURNS:
-        return not_yet(
-            f"with more turns the model would stop by itself, after {stopped}",
-            guess="the rule for the result must lead to a result that a rule answers again",
-        )
-    if changed := changed_scene(package, DEMO, guess=RULE_GUESS):
-        return changed
-    return done(f"after 2 turns and {turns} results the loop stops with its error")
+    if inspect.signature(loop).parameters["max_turns"].default == 8:
+        return None
+    return not_yet(
+        say("the default of run_agent_loop has changed, for all of its callers"),
+        guess=say("leave it at 8 and pass max_turns=2 where main.py calls run_agent_loop"),
+    )
 
 
-def turns_until_it_stops(package: str, loop: Any) -> int:
-    """Return in how many of MANY_TURNS turns the model wants a tool after 「一直算」."""
-    fake_model = importlib.import_module(f"{package}.fake_model")
+def stops_by_itself(package: str) -> Verdict | None:
+    """Say 「一直算」 with many turns allowed: the model has to want a tool in each of them."""
+    messages = asyncio.run(conversation(package, ENDLESS))
+    results = [message for message in messages if message.role == "toolResult"]
+    if len(results) == MANY_TURNS:
+        return None
+    key = ENDLESS
+    if results:
+        text = "".join(block.text for block in results[-1].content)
+        key = f"toolResult:{results[-1].tool_name} {text}"
+    rule = first_for(rules_of(package), key)
+    return unanswered(package, key) or not_yet(
+        say("the model wants no tool in turn {turn}", turn=len(results) + 1),
+        guess=say(
+            "{rule} answers 「{key}」: it needs a tool_call and no error, or one before it does",
+            rule=named(rule),
+            key=key,
+        ),
+    )
+
+
+async def conversation(package: str, sentence: str) -> list[Any]:
+    """Return the messages of a run with MANY_TURNS."""
+    loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
+    model = importlib.import_module(f"{package}.fake_model").FakeModel(rules_of(package))
     types = importlib.import_module(f"{package}.harness_types")
     tools = importlib.import_module(f"{package}.tools").create_tools()
-    context = types.Context([types.user_text("一直算")])
+    context = types.Context([types.user_text(sentence)])
+    events = loop(stream_fn=model, context=context, tools=tools, max_turns=MANY_TURNS)
+    async with aclosing(events):
+        async for _ in events:
+            pass
+    return list(context.messages)
 
-    async def converse() -> None:
-        model = fake_model.FakeModel(rules_of(package))
-        events = loop(stream_fn=model, context=context, tools=tools, max_turns=MANY_TURNS)
-        async with aclosing(events):
-            async for _ in events:
-                pass
 
-    asyncio.run(converse())
-    return sum(message.role == "toolResult" for message in context.messages)
+def limit_verdict(package: str) -> Verdict | None:
+    """Talk to the step, and to a model that always wants a tool whatever is said."""
+    limit = "[错误] Agent Loop 达到最大轮数 2，已强制停止。"
+    guess = say("pass max_turns=2 where main.py calls run_agent_loop")
+    run = watch_chat(package, [ENDLESS])
+    if f"\n{limit}\n" not in run.transcript:
+        return not_yet(
+            say("「{sentence}」 is not stopped after 2 turns", sentence=ENDLESS),
+            where=say("the end of that run"),
+            expected=limit,
+            seen=run.transcript.partition("\n\n")[0].splitlines()[-1],
+            guess=guess,
+        )
+    asked = given_to_a_model(package)
+    if len(asked) != 2:
+        found = say("max_turns=2 holds for 「{sentence}」 only", sentence=ENDLESS)
+        return not_yet(found, guess=guess)
+    if asked[0] != DELAY:
+        return not_yet(
+            say("chat does not pass its delay on to run_agent_loop any more"),
+            guess=say("stream_options=options has to stay, beside max_turns=2"),
+        )
+    return None
+
+
+def given_to_a_model(package: str) -> list[object]:
+    """Return the delay that chat gives to its model, once for each time that it asks it."""
+    main: Any = importlib.import_module(f"{package}.main")
+    types = importlib.import_module(f"{package}.harness_types")
+    given: list[object] = []
+
+    async def model(_: Any, options: Any) -> AsyncGenerator[Any, None]:
+        given.append(getattr(options, "delay", None))
+        call = types.ToolCallContent(f"call_{len(given)}", "calc", {"expression": "3*4"})
+        yield types.StreamDone(types.AssistantMessage([call], "toolUse"))
+
+    own, main.FakeModel = main.FakeModel, lambda rules: model
+    try:
+        watch(lambda: main.chat(["随便说一句"], delay=DELAY))
+    finally:
+        main.FakeModel = own
+    return given
