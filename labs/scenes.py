@@ -27,11 +27,10 @@ def rules_of(package: str) -> list[Any]:
 
 
 def scenes_of(transcript: str) -> dict[str, str]:
-    """Return the scenes of a transcript by their sentence, without the title and the goodbye."""
-    scenes = [part for part in transcript.split("\n\n") if part.startswith("你> ")]
-    by_sentence = {scene.partition("\n")[0].removeprefix("你> "): scene for scene in scenes}
-    by_sentence.pop("/exit", None)
-    return by_sentence
+    """Return what is answered to each sentence of a transcript, without the goodbye."""
+    parts = [part for part in transcript.split("\n\n") if part.startswith("你> ")]
+    said = [part.removeprefix("你> ").partition("\n") for part in parts]
+    return {line.strip(): answer for line, _, answer in said if line != "/exit"}
 
 
 def changed_scene(package: str, known: Run) -> Verdict | None:
@@ -43,7 +42,10 @@ def changed_scene(package: str, known: Run) -> Verdict | None:
         if now.get(line) != scene:
             where = say("the scene of 「{sentence}」", sentence=line)
             found = say("「{sentence}」 is not answered as it should be", sentence=line)
-            return differs(found, where, scene, now.get(line, ""))
+            seen = now.get(line, "")
+            more = len(seen.splitlines()) > len(scene.splitlines())
+            guess = say("was a print left in the code?") if more else ""
+            return differs(found, where, scene, seen, guess=guess)
     chat = known.transcript.partition("\n\n")[2]
     if run.transcript != chat:
         found = say("the chat is not what it should be")
@@ -54,10 +56,10 @@ def changed_scene(package: str, known: Run) -> Verdict | None:
     return None
 
 
-def missing_in_demo(demo: str, scenes: dict[str, str]) -> Verdict | None:
-    """Tell which of the scenes the demo, which printed `demo`, does not play."""
-    played = scenes_of(demo)
-    for line, scene in scenes.items():
+def missing_in_demo(package: str, transcript: str) -> Verdict | None:
+    """Tell which scene of a transcript the demo of the step does not play."""
+    played = scenes_of(play_demo(package))
+    for line, scene in scenes_of(transcript).items():
         if line not in played:
             said = "、".join(f"「{sentence}」" for sentence in played) or say("(nothing)")
             return not_yet(

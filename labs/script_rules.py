@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .language import say
-from .scenes import rules_of
+from .scenes import play_demo, rules_of
 from .verdict import Verdict, not_yet, shortened
 
 # Sentences and results that nobody has a rule for, close to those for which a task wants one.
@@ -79,8 +79,16 @@ def unanswered(package: str, sentence: str) -> Verdict | None:
     return not_yet(say("no rule answers 「{sentence}」", sentence=sentence), guess=guess)
 
 
+def runs(package: str) -> Verdict | None:
+    """Play the demo once: a step that does not run has that fault first."""
+    odd = odd_rule(package)
+    if odd is None:
+        play_demo(package)
+    return odd
+
+
 def odd_rule(package: str) -> Verdict | None:
-    """Name an entry of RULES that is no rule, before the model trips over it."""
+    """Name an entry of RULES that is no proper rule, before the model trips over it."""
     rule_type = importlib.import_module(f"{package}.fake_model").Rule
     for number, rule in enumerate(rules_of(package), 1):
         if not isinstance(rule, rule_type):
@@ -88,6 +96,10 @@ def odd_rule(package: str) -> Verdict | None:
             return not_yet(
                 say("entry {number} of RULES is a {kind}, not a Rule", number=number, kind=kind),
                 guess=say("a comma or a bracket too many, or one that is missing?"),
+            )
+        if not isinstance(rule.match, str | None) or not isinstance(rule.reply, str):
+            return not_yet(
+                say("the match and the reply of rule {number} have to be text", number=number)
             )
         call = rule.tool_call
         if call is not None and not (
@@ -97,7 +109,9 @@ def odd_rule(package: str) -> Verdict | None:
         ):
             return not_yet(
                 say("the tool_call of {rule} is not one", rule=named(rule)),
-                guess=say('it looks like this: {"name": "calc", "arguments": {...}}'),
+                where=say("its tool_call"),
+                expected='{"name": "calc", "arguments": {"expression": "..."}}',
+                seen=repr(call),
             )
     return None
 
@@ -109,7 +123,9 @@ def changed_rule(package: str, labs: Path) -> Verdict | None:
         if old not in map(asdict, rules):
             return gone(old, rules)
     sentences = [old["match"] for old in shipped if old["match"]]
-    for key in [*sentences, *(f"{sentence}。" for sentence in sentences)]:
+    results = [match for match in sentences if match.startswith("toolResult:")]
+    # A result may hold any sentence.
+    for key in [*sentences, *(f"{one} {other}" for one in results for other in sentences)]:
         rule = first_for(rules, key)
         if asdict(rule) != shipped_answer(shipped, key):
             return not_yet(
@@ -152,6 +168,11 @@ def swallowing_rule(rules: list[Any], shipped: list[dict[str, Any]]) -> Verdict 
         # A rule that wants a tool again may answer any result: so a model never stops.
         keys = UNKNOWN if rule.tool_call else [*UNKNOWN, *UNKNOWN_RESULTS]
         caught = [key for key in keys if first_for(rules, key) is rule]
+        if caught and not rule.match:
+            return not_yet(
+                say("{rule} answers everything, like a second fallback", rule=named(rule)),
+                guess=say("it needs a match, and stands before the fallback"),
+            )
         if len(caught) > FEW:
             return not_yet(
                 say(

@@ -1,6 +1,8 @@
 """What a checker answers."""
 
+import functools
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -26,6 +28,27 @@ class Verdict:
     guess: str = ""
 
 
+class FoundError(Exception):
+    """A fault that comes up deep inside of a check."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.found)
+        self.verdict = verdict
+
+
+def settled(task: Callable[[str], Verdict]) -> Callable[[str], Verdict]:
+    """Let a checker answer with the verdict of a FoundError that comes up in it."""
+
+    @functools.wraps(task)
+    def check(package: str) -> Verdict:
+        try:
+            return task(package)
+        except FoundError as error:
+            return error.verdict
+
+    return check
+
+
 def done(found: str) -> Verdict:
     return Verdict(True, found)
 
@@ -33,7 +56,7 @@ def done(found: str) -> Verdict:
 def not_yet(
     found: str, *, where: str = "", expected: str = "", seen: str = "", guess: str = ""
 ) -> Verdict:
-    return Verdict(False, found, where, shortened(expected), shortened(seen), guess)
+    return Verdict(False, found, shortened(where), shortened(expected), shortened(seen), guess)
 
 
 def differs(found: str, where: str, expected: str, seen: str, *, guess: str = "") -> Verdict:

@@ -93,10 +93,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def explained(error: BaseException) -> str:
-    """Return one line that says what is wrong, and where in the code of the step.
-
-    The notes of an error say what the step was asked to do.
-    """
+    """Return one line that says what is wrong, and where in the code of the step."""
     match error:
         case EndlessScreenError():
             return say("it prints without end: a loop that never stops?")
@@ -112,8 +109,8 @@ def explained(error: BaseException) -> str:
             text = say("there is no {file} to import: deleted, renamed or misspelt?", file=file)
             return text + place_of(error)
     first_line = str(error).partition("\n")[0][:LONGEST_MESSAGE]
-    text = f"{type(error).__name__}: {first_line}{place_of(error)}"
-    return "; ".join([text, *getattr(error, "__notes__", [])])
+    text = ": ".join(filter(None, [type(error).__name__, first_line]))
+    return f"{text}{place_of(error)}"
 
 
 def place_of(error: BaseException) -> str:
@@ -127,7 +124,9 @@ def place_of(error: BaseException) -> str:
 
 def comes_from_step(error: BaseException) -> bool:
     match error:
-        case EndlessScreenError() | SyntaxError():
+        case EndlessScreenError():
+            return True
+        case SyntaxError(filename=str(filename)) if STEP_FOLDER.search(filename):
             return True
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             return True

@@ -14,8 +14,8 @@ from shared.watching import Run, watch, watch_chat
 from ..breaks import pinned_run
 from ..language import say
 from ..my_output import check_my_output
-from ..scenes import changed_scene, missing_in_demo, play_demo, rules_of, scenes_of
-from ..script_rules import changed_rule, first_for, named, odd_rule, unanswered
+from ..scenes import changed_scene, missing_in_demo, rules_of
+from ..script_rules import changed_rule, first_for, named, runs, unanswered
 from ..unasked import unasked_change
 from ..verdict import Verdict, differs, done, not_yet
 from .loop_moments import SHIPPED, keeps, loop_verdict
@@ -45,7 +45,7 @@ def task2(package: str) -> Verdict:
     """Take out the append of the result."""
     known = pinned_run(HERE, "no-append")
     return (
-        odd_rule(package)
+        runs(package)
         or untouched_loop(package)
         or common_verdict(package, known, SHIPPED - {"result"})
         or done(say("the screen shows 96, the model never learns of it, and 8 messages are left"))
@@ -63,26 +63,23 @@ def common_verdict(package: str, known: Run, kept: Collection[str]) -> Verdict |
 
     `known` is what the demo should leave, and `kept` what the loop should keep in the history.
     """
-    demo = play_demo(package)
     return (
         unasked_change(package, ASKED)
         or loop_verdict(package, kept)
         or changed_rule(package, HERE)
         or changed_scene(package, known)
-        or missing_in_demo(demo, scenes_of(known.transcript))
+        or missing_in_demo(package, known.transcript)
     )
 
 
 def task3(package: str) -> Verdict:
     """Add a pair of rules and a line to the demo: 「帮我算 100-1」 takes two turns."""
     return (
-        odd_rule(package)
+        runs(package)
         or unanswered(package, SENTENCE)
         or common_verdict(package, pinned_run(HERE, "demo"), SHIPPED)
         or sentence_verdict(package)
-        or missing_in_demo(
-            play_demo(package), scenes_of(watch_chat(package, [SENTENCE]).transcript)
-        )
+        or missing_in_demo(package, watch_chat(package, [SENTENCE]).transcript)
         or done(
             say(
                 "「{sentence}」 takes two turns, and all other sentences are answered as before",
@@ -119,7 +116,7 @@ def sentence_verdict(package: str) -> Verdict | None:
             say("the messages"),
             "\n".join(wanted),
             seen,
-            guess=say("the rule for the result says something, and has no tool_call and no error"),
+            guess=say("neither rule has an error, and only the first one has a tool_call"),
         )
     return None
 
@@ -127,7 +124,7 @@ def sentence_verdict(package: str) -> Verdict | None:
 def task4(package: str) -> Verdict:
     """Pass max_turns=2, and let the model always want a tool: 「一直算」."""
     return (
-        odd_rule(package)
+        runs(package)
         or unanswered(package, ENDLESS)
         or changed_default(package)
         or common_verdict(package, pinned_run(HERE, "demo"), SHIPPED)

@@ -7,10 +7,10 @@ from shared.watching import Run
 from ..breaks import pinned_run
 from ..language import say
 from ..my_output import check_my_output
-from ..scenes import changed_scene, missing_in_demo, play_demo, scenes_of
-from ..script_rules import changed_rule, odd_rule
+from ..scenes import changed_scene, missing_in_demo
+from ..script_rules import changed_rule, runs
 from ..unasked import unasked_change
-from ..verdict import Verdict, done, not_yet
+from ..verdict import Verdict, done, not_yet, settled
 from . import enums
 from .gates import calc_verdict, first_gate_stands, gates_verdict, validate_verdict
 from .listing import listing_verdict, registered
@@ -34,6 +34,7 @@ def task1(package: str) -> Verdict:
     return check_my_output(package, pinned_run(HERE, "demo").transcript)
 
 
+@settled
 def task2(package: str) -> Verdict:
     """Take out the validation."""
     return (
@@ -45,6 +46,7 @@ def task2(package: str) -> Verdict:
     )
 
 
+@settled
 def task3(package: str) -> Verdict:
     """Add enum to the schema type, to validate, and to a parameter `op` of calc."""
     return (
@@ -59,6 +61,7 @@ def task3(package: str) -> Verdict:
     )
 
 
+@settled
 def task4(package: str) -> Verdict:
     """Add a tool list_files: registered, scripted, and kept inside the folder."""
     return (
@@ -71,14 +74,6 @@ def task4(package: str) -> Verdict:
     )
 
 
-def runs(package: str) -> Verdict | None:
-    """Play the demo once: a step that does not run has that fault first."""
-    odd = odd_rule(package)
-    if odd is None:
-        play_demo(package)
-    return odd
-
-
 def untouched_gate(package: str) -> Verdict | None:
     if first_gate_stands(package):
         return not_yet(say("run_tool still asks validate before it runs a tool"))
@@ -89,8 +84,8 @@ def around_verdict(package: str, *, checked: bool) -> Verdict | None:
     """Return what is wrong with the way to a tool; `checked` tells whether validate is asked."""
     return (
         unasked_change(package, ASKED)
-        or gates_verdict(package, checked=checked)
         or validate_verdict(package)
+        or gates_verdict(package, checked=checked)
     )
 
 
@@ -100,5 +95,5 @@ def script_verdict(package: str, known: Run) -> Verdict | None:
         calc_verdict(package)
         or changed_rule(package, HERE)
         or changed_scene(package, known)
-        or missing_in_demo(play_demo(package), scenes_of(known.transcript))
+        or missing_in_demo(package, known.transcript)
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, get_args, get
 from shared.shipped import Shipped
 
 from ..language import say
-from ..verdict import Verdict, not_yet
+from ..verdict import FoundError, Verdict, not_yet
 from .gates import Step, errors_of
 
 # A list of strings is each of these; a type checker takes calc's list for any of them.
@@ -25,6 +25,7 @@ LISTS = (
     collections.abc.Iterable,
     collections.abc.Container,
 )
+TYPES = Literal["string", "number", "boolean"]
 WRAPPERS = (Annotated, getattr(typing, "ReadOnly", Annotated))
 LONG = "很长的取值" * 25
 # Allowed values, and a few that are not: close to one of them, or matched by it in some other way.
@@ -41,8 +42,8 @@ ENUMS: list[tuple[list[str], list[str]]] = [
     (["", " ", " low ", "low"], ["  ", " low", "low "]),
     (["加", "减", "乘", "除"], ["加减", "和", "乘除"]),
     (["四舍五入", "保留小数", "取整"], ["四舍", "小数"]),
-    ([f"{LONG}一", f"{LONG}二"], [LONG, f"{LONG}三"]),
     ([f"choice-number-{number:02}" for number in range(20)], ["choice-number-20", "choice"]),
+    ([f"{LONG}一", f"{LONG}二"], [LONG, f"{LONG}三"]),
 ]
 NO_TEXT = (1, 1.5, True, None, ["low"], {"low": 1})
 
@@ -60,7 +61,11 @@ def hints_of(package: str, *, extras: bool = True) -> dict[str, Any]:
     module = importlib.import_module(f"{package}.tools.tool_types")
     known = vars(typing) | vars(collections.abc)
     names = {name: value for name, value in known.items() if name not in vars(module)}
-    return typing.get_type_hints(module.PropertySchema, localns=names, include_extras=extras)
+    try:
+        return typing.get_type_hints(module.PropertySchema, localns=names, include_extras=extras)
+    except Exception as error:
+        found = say("an annotation of PropertySchema cannot be read: {error}", error=error)
+        raise FoundError(not_yet(found)) from None
 
 
 def type_verdict(package: str) -> Verdict | None:
@@ -71,7 +76,7 @@ def type_verdict(package: str) -> Verdict | None:
             say("validate knows enum, the type PropertySchema does not: mypy refuses the enum"),
             guess=say("in tools/tool_types.py, beside description: enum: NotRequired[list[str]]"),
         )
-    if not is_optional(package, words["enum"]):
+    if not is_optional(package, "enum"):
         return not_yet(
             say("enum is required now: every parameter without one has become a type error"),
             guess=say("wrap it: NotRequired[list[str]]"),
@@ -84,21 +89,21 @@ def type_verdict(package: str) -> Verdict | None:
             expected="list[str]",
             seen=re.sub(r"<class '(\w+)'>", r"\1", str(holds["enum"])),
         )
-    if (holds.get("type"), holds.get("description")) != (
-        Literal["string", "number", "boolean"],
-        str,
-    ):
+    if holds.get("type") != TYPES or holds.get("description") is not str:
         return not_yet(say("type or description in PropertySchema is not what it was"))
+    if not is_optional(package, "description"):
+        return not_yet(say("description in PropertySchema is not optional any more"))
     return None
 
 
-def is_optional(package: str, annotation: Any) -> bool:
+def is_optional(package: str, word: str) -> bool:
     schema = importlib.import_module(f"{package}.tools.tool_types").PropertySchema
+    annotation = hints_of(package)[word]
     while get_origin(annotation) in WRAPPERS:
         annotation = get_args(annotation)[0]
     if (origin := get_origin(annotation)) in (NotRequired, Required):
         return bool(origin is NotRequired)
-    return "enum" in getattr(schema, "__optional_keys__", ())
+    return word in getattr(schema, "__optional_keys__", ())
 
 
 def is_list_of_strings(holds: Any) -> bool:
@@ -136,42 +141,48 @@ def enum_faults(validate: Any) -> Iterator[Verdict]:
         for value in allowed:
             copied = json.loads(json.dumps(value))  # Equal, and not the same object.
             if told := errors_of(validate, *one("level", allowed, copied)):
-                yield enum_fault(allowed, value, say("(no error)"), told)
+                found = say("validate does not simply pass on a value that is in the enum")
+                yield enum_fault(found, allowed, value, say("(no error)"), told)
         for value in strangers:
             told = errors_of(validate, *one("level", allowed, value))
             if len(told) != 1:
-                yield enum_fault(allowed, value, say("one error"), told)
+                found = say("validate takes a value that is not in the enum")
+                if told:
+                    found = say("a value that is not in the enum is more than one error")
+                yield enum_fault(found, allowed, value, say("one error"), told)
         for name in ("level", "op"):
-            (told_once,) = errors_of(validate, *one(name, allowed, "¿"))
-            if name not in told_once or not names_all(told_once, allowed):
-                yield enum_fault(
-                    allowed,
-                    "¿",
-                    say("an error that names {name} and every allowed value in full", name=name),
-                    [told_once],
-                )
+            told = errors_of(validate, *one(name, allowed, "¿"))
+            if not names_all(told[0], [name, *allowed]):
+                found = say("the error does not say enough to do better")
+                wanted = say("{name}, and every allowed value in full", name=name)
+                yield enum_fault(found, allowed, "¿", wanted, told)
     for odd in NO_TEXT:
         told = errors_of(validate, *one("level", ["low", "high"], odd))
         if len(told) != 1 or "应为 string" not in told[0]:
-            yield enum_fault(["low", "high"], odd, say("one error, about the type"), told)
+            found = say("a value of the wrong type should be one error, that of its type")
+            yield enum_fault(found, ["low", "high"], odd, "参数 level 应为 string，…", told)
     yield from several_faults(validate)
 
 
-def enum_fault(allowed: list[str], value: object, wanted: str, told: list[str]) -> Verdict:
+def enum_fault(
+    found: str, allowed: list[str], value: object, wanted: str, told: list[str]
+) -> Verdict:
     return not_yet(
-        say("validate does not do with an enum what it should"),
+        found,
         where=say(
             "the errors for {value}, where {allowed} is allowed",
             value=repr(value),
             allowed=shown(allowed),
         ),
         expected=wanted,
-        seen="；".join(map(str, told)) or say("(no error)"),
+        seen="；".join(told) or say("(no error)"),
     )
 
 
 def shown(allowed: list[str]) -> str:
-    return f"{allowed[:3]}"[:-1] + (", …]" if len(allowed) > 3 else "]")
+    """Return the first few of the allowed values, and not all of a long one."""
+    some = [repr(value if len(value) < 30 else f"{value[:20]}…") for value in allowed[:3]]
+    return ", ".join([*some, "…"] if len(allowed) > 3 else some)
 
 
 def names_all(told: str, allowed: list[str]) -> bool:
@@ -211,7 +222,7 @@ def several_faults(validate: Any) -> Iterator[Verdict]:
     for arguments, wanted in tries:
         told = errors_of(validate, schema, arguments)
         if len(told) != len(wanted) or not all(
-            any(all(word in error for word in words) for error in told) for words in wanted
+            any(names_all(error, words) for error in told) for words in wanted
         ):
             yield not_yet(
                 say("validate does not tell all errors of a call with several parameters"),
@@ -220,7 +231,7 @@ def several_faults(validate: Any) -> Iterator[Verdict]:
                     "one about each of: {names}",
                     names=", ".join(words[0] for words in wanted) or say("(nothing)"),
                 ),
-                seen="；".join(map(str, told)) or say("(no error)"),
+                seen="；".join(told) or say("(no error)"),
                 guess=say("append the new error to the others and go on; all are told at once"),
             )
 

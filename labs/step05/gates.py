@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from shared.child import explained
+
 from ..language import say
-from ..verdict import Verdict, not_yet
+from ..verdict import FoundError, Verdict, not_yet
 
 NAMES = ("probe", "calc", "read_file", "list_files")
 PARAMETERS = {
@@ -59,7 +61,9 @@ CALC = {
     "0.1+0.2": "0.3",
     "10/4": "2.5",
     "-3*-4": "12",
+    "5*0": "0",
     "5-5": "0",
+    "0+5": "5",
     "1/0": "除数不能为 0（出错）",
     "12 times 8": "无法解析表达式：12 times 8（出错）",
     "": "无法解析表达式：（出错）",
@@ -140,18 +144,18 @@ def first_gate_faults(step: Step, *, checked: bool) -> Iterator[Verdict]:
             if errors and checked:
                 wanted = f"参数校验失败：{'；'.join(errors)}（出错）"
                 if got or answer != wanted:
-                    yield let_through(name, arguments, wanted, answer)
+                    yield let_through(name, arguments, wanted, answer, ran=bool(got))
             elif got != [arguments] or answer != "好":
                 yield kept_back(name, arguments, got, answer)
 
 
-def let_through(name: str, arguments: object, wanted: str, answer: str) -> Verdict:
+def let_through(name: str, arguments: object, wanted: str, answer: str, *, ran: bool) -> Verdict:
     return not_yet(
         say("run_tool does not refuse wrong arguments as it did"),
         where=say("the result of {name} with {arguments}", name=name, arguments=arguments),
         expected=wanted,
         seen=answer,
-        guess=say("task 2 took the first gate out of run_tool; put it back"),
+        guess=say("task 2 took the first gate out of run_tool; put it back") if ran else "",
     )
 
 
@@ -168,7 +172,7 @@ def kept_back(name: str, arguments: object, got: list[Any], answer: str) -> Verd
             guess=say("the call is: await tool.execute(tool_call.arguments, tool_context)"),
         )
     return not_yet(
-        say("{name} does not run with {arguments}", name=name, arguments=arguments),
+        say("a tool {name} does not run with {arguments}", name=name, arguments=arguments),
         where=say("its result"),
         expected="好",
         seen=answer,
@@ -227,27 +231,34 @@ def validate_faults(step: Step) -> Iterator[Verdict]:
                 say("validate does not find what it found before"),
                 where=say("its errors for {arguments}", arguments=arguments),
                 expected="；".join(errors) or say("(none)"),
-                seen="；".join(map(str, told)) or say("(none)"),
-                guess=say("a schema without enum is checked as it was"),
+                seen="；".join(told) or say("(none)"),
+                guess=say("validate itself stays as it is; only enum is new in it, in task 3"),
             )
 
 
 def errors_of(validate: Any, schema: Any, value: Any) -> list[str]:
-    """Return the errors that validate finds.
-
-    That it gives back other arguments than it got, or changes them or the schema, is one too.
-    """
+    """Return the errors that validate finds; FoundError if it does more than to look."""
+    where = say("what it does with {value}", value=value)
     before = copy.deepcopy((schema, value))
     try:
         result = validate(schema, value)
     except Exception as error:
-        error.add_note(say("validate was given {value}", value=value))
-        raise
+        found, wanted = say("validate raises an error"), say("a list of errors, or none")
+        raise FoundError(
+            not_yet(found, where=where, expected=wanted, seen=explained(error))
+        ) from None
     if before != (schema, value):
-        return [say("(validate has changed its arguments or the schema)")]
+        found = say("validate changes the arguments, or the schema")
+        seen = str(value if before[1] != value else schema)
+        wanted = str(before[0] if before[1] == value else before[1])
+        raise FoundError(not_yet(found, where=where, expected=wanted, seen=seen))
     if hasattr(result, "errors"):
-        return list(result.errors)
-    return [] if result.value is value else [say("(the arguments are not given back themselves)")]
+        return [str(error) for error in result.errors]
+    if result.value is not value:
+        found = say("validate does not pass on the arguments themselves")
+        wanted = say("the same object, unchanged")
+        raise FoundError(not_yet(found, where=where, expected=wanted, seen=str(result.value)))
+    return []
 
 
 def calc_verdict(package: str) -> Verdict | None:

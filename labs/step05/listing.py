@@ -34,9 +34,9 @@ ODD = [
     ".. ",
     "%2e%2e",
     "%2e%2e%2fwork-secret",
-    "%252e%252e",
     "..\\work-secret",
     "..\\..",
+    "..\\\\..",
     "．．",
     "‥",
     r"\x2e\x2e",
@@ -50,11 +50,18 @@ ODD = [
     "two words",
     "it's",
     '"quoted"',
+    '".."',
+    "'..'",
+    ". .",
+    ".$.",
+    ".*.",
+    '."."',
 ]
 # No folders: a pattern that matches one is none either.
 MISSING = ["missing", "apple.txt", "inner*", "*", "?oor", "d*r", "doo[r]", "**", "~", "$HOME"]
 MISSING += ["$(echo ..)", " ..", "..\\work-secret", "%2e%2e", "~root", "inner/missing", "x\0y"]
-CUT = ("60", "20", "…", "...", "more", "更多", "还有", "其余", "省略", "只显示", "截断")
+MISSING += ["%252e%252e", "....//", "....//work-secret", ".%00./"]
+CUT = ("60", "20", "…", "...", "more", "更多", "还有", "其余", "等", "省略", "只显示", "截断")
 
 
 def registered(package: str) -> Verdict | None:
@@ -78,6 +85,16 @@ def registered(package: str) -> Verdict | None:
             expected="path",
             seen=json.dumps(properties, ensure_ascii=False),
         )
+    if "path" not in tool.parameters.get("required", []):
+        answer = Step(package).call("list_files", {}, Path())
+        if answer.startswith("工具执行失败"):
+            return not_yet(
+                say("list_files may be called without path, and raises then"),
+                where=say("its result"),
+                expected="参数校验失败：缺少必填参数 path（出错）",
+                seen=answer,
+                guess=say('"required": ["path"] says that a call needs it'),
+            )
     return None
 
 
@@ -103,8 +120,8 @@ def build(folder: Path) -> None:
         path.touch()
     with contextlib.suppress(OSError):  # Windows lets not everybody make links.
         (work / "door").symlink_to("..")
-        (work / "trap").symlink_to("../absent")
         (work / "inner" / "out").symlink_to("../../work-secret")
+        (work / "inner" / "gone").symlink_to("../../work-absent")
         (work / "up").symlink_to("inner/deep")
     for number, name in enumerate(ODD):
         with contextlib.suppress(OSError):  # Windows refuses some names.
@@ -147,27 +164,37 @@ class Listing:
         answer = self.answer(path)
         where = say("the result of list_files {path}", path=repr(path))
         missing = [name for name in names if not stands_in(name, answer)]
-        if answer.endswith("（出错）"):
-            found = say("list_files says that it failed, with the names in its result")
-            if missing:
-                found = say("list_files fails on {path}", path=repr(path))
-            guess = say("what went well is a ToolResult without is_error")
-            if "await" in answer:
-                guess = say("a tool is an async function: async def list_files")
-            yield not_yet(found, where=where, expected=say("no error"), seen=answer, guess=guess)
-        if missing:
+        if answer.endswith("（出错）") and not missing:
             yield not_yet(
-                say("list_files leaves names out"),
+                say("list_files says that it failed, and yet gives the names"),
+                where=where,
+                expected=answer.removesuffix("（出错）"),
+                seen=answer,
+                guess=say("a ToolResult has is_error=True only for bad news"),
+            )
+        if answer.endswith("（出错）"):
+            guess = say("a tool is an async function: async def list_files")
+            yield not_yet(
+                say("list_files fails on {path}", path=repr(path)),
                 where=where,
                 expected=" ".join(names),
                 seen=answer,
-                guess=say("context.cwd is the folder that the tool works in"),
+                guess=guess if "await" in answer else "",
+            )
+        if missing:
+            guess = say("context.cwd is the folder that the tool works in")
+            yield not_yet(
+                say("list_files leaves out {names}", names=" ".join(missing)),
+                where=where,
+                expected=" ".join(names),
+                seen=answer,
+                guess=guess if len(missing) > 2 else "",
             )
 
     def let_out(self) -> Iterator[Verdict]:
         """Ask for what lies outside, and for folders from which a link leads there."""
-        paths = [*OUT, str(self.folder), str(self.folder / "work-secret"), "..\\..", "~/..", "//"]
-        for path in [*paths, ".", "inner", "up/../..", "up/.."]:
+        paths = [*OUT, str(self.folder), str(self.folder / "work-secret"), "//"]
+        for path in [*paths, ".", "inner", "up/../..", "up/..", "~/..", "$HOME/.."]:
             answer = self.answer(path)
             if OUTSIDE in answer:
                 yield self.back_door(path, answer)
@@ -185,7 +212,9 @@ class Listing:
         if path in (".", "inner"):
             guess = say("do not look into the folders of a folder: a link may lead outside")
         elif path not in OUT:
-            guess = say("use the path that resolve_inside returns, and change nothing in it")
+            guess = say(
+                "list the path that resolve_inside returns: change nothing in it, ask no shell"
+            )
         return not_yet(
             say("list_files {path} shows what lies outside", path=repr(path)),
             where=say("its result"),
@@ -212,12 +241,16 @@ class Listing:
 
     def told_apart(self) -> Iterator[Verdict]:
         """Compare the answers for what is outside with those for what is not there at all."""
-        pairs = [("../work-secret", "../work-absent"), (f"../{OUTSIDE}", f"../{OUTSIDE[::-1]}")]
-        pairs += [(f"{self.folder}/work-secret", f"{self.folder}/work-absent")]
-        pairs += [("door/work-secret", "door/work-absent"), ("door", "trap")]
+        pairs = [
+            ("../work-secret", "../work-absent"),
+            (f"../{OUTSIDE}", "../work-absent"),
+            (f"{self.folder}/work-secret", f"{self.folder}/work-absent"),
+            ("door/work-secret", "door/work-absent"),
+            ("inner/out", "inner/gone"),
+        ]
         for there, absent in pairs:
-            answers = [self.answer(path).replace(path, "…") for path in (there, absent)]
-            if answers[0] != answers[1]:
+            answers = [self.answer(there), self.answer(absent)]
+            if len({without_names(answer, there, absent) for answer in answers}) > 1:
                 yield not_yet(
                     say("list_files tells whether something outside exists"),
                     where=say("its results for {there} and {absent}", there=there, absent=absent),
@@ -262,6 +295,13 @@ class Listing:
                 ),
                 guess=say("show all, or say how many there are, as read_file does"),
             )
+
+
+def without_names(answer: str, *paths: str) -> str:
+    """Return an answer without the words in which two questions differ."""
+    for word in (*paths, OUTSIDE, "work-secret", "work-absent"):
+        answer = answer.replace(word, "…")
+    return answer
 
 
 def stands_in(name: str, answer: str) -> bool:
