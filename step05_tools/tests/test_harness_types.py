@@ -79,6 +79,11 @@ def test_a_result_is_no_error_unless_it_says_so() -> None:
     assert not ToolResultMessage("c1", "calc", [TextContent("96")]).is_error
 
 
+def test_a_tool_may_import_these_types_since_they_import_no_tools() -> None:
+    imported = {getattr(value, "__module__", "") for value in vars(harness_types).values()}
+    assert not [module for module in imported if module and ".tools" in module]
+
+
 def test_a_context_has_no_tools_unless_it_is_given_some_and_shares_none() -> None:
     one, two = Context([]), Context([])
     assert one.tools == two.tools == []
