@@ -20,7 +20,13 @@ SECONDS = 8
 SCREEN_SIZE = 1_000_000  # characters
 
 # Not -m: this module would then be there twice, with two kinds of each of its errors.
-START = "import sys; from shared.child import main; main(sys.argv[1:])"
+# And no PYTHONPATH: the name of a folder may hold what separates two of them there.
+START = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from shared.child import main
+main(sys.argv[3:])
+"""
 
 
 class ChildError(Exception):
@@ -45,12 +51,11 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
 
     A dataclass comes back as a dict. ChildError if the code of the step fails or takes too long.
     """
-    path = os.pathsep.join([str(root), str(ROOT)])
     try:
         done = subprocess.run(
-            [sys.executable, "-c", START, function, *arguments],
+            [sys.executable, "-c", START, str(root), str(ROOT), function, *arguments],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
