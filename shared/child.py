@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .language import say
 from .steps import ROOT
 
 SECONDS = 8
@@ -62,13 +63,13 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
         )
     except subprocess.TimeoutExpired:
         raise ChildError(
-            f"it was not done after {SECONDS} seconds: a loop that never ends?"
+            say("it did not end after {seconds} seconds: a loop that never ends?", seconds=SECONDS)
         ) from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise ChildError(" ".join(["it left without an answer.", *last])) from None
+        raise ChildError(" ".join([say("it left without an answer."), *last])) from None
     if "failure" in answer:
         raise ChildError(answer["failure"])
     return answer["result"]
@@ -91,12 +92,17 @@ def explained(error: BaseException) -> str:
     """Return one line that says what is wrong with the code of the step, and where."""
     match error:
         case EndlessScreenError():
-            return "it prints without end: a loop that never stops?"
-        case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
-            return f"{Path(filename).name}, line {line}, is not Python: {message}"
+            return say("it prints without end: a loop that never ends?")
+        case SyntaxError(filename=str(filename), lineno=int(line), msg=reason):
+            return say(
+                "{file}, line {line}, is not Python: {reason}",
+                file=Path(filename).name,
+                line=line,
+                reason=reason,
+            )
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             file = name.partition(".")[2].replace(".", "/") or name
-            text = f"there is no {file} to import: deleted, renamed or misspelt?"
+            text = say("there is no {file} to import: deleted, renamed or misspelt?", file=file)
             return text + place_of(error)
     first_line = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first_line}{place_of(error)}"
@@ -106,4 +112,7 @@ def place_of(error: BaseException) -> str:
     """Return where in the code of a step an error came from, if it did."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if re.search(r"[\\/]step\d\d_", frame.filename)]
-    return f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    if not ours:
+        return ""
+    file, line = Path(ours[-1].filename).name, ours[-1].lineno
+    return say(" ({file}, line {line})", file=file, line=line)
