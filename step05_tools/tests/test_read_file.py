@@ -45,6 +45,7 @@ FIRST_40 = "\n".join(f"line {n}" for n in range(1, 41))
         (b"hello\n", "hello"),
         (b"hello", "hello"),
         (b"a\n\nb\n", "a\n\nb"),
+        (b" a \t\nX\n", " a \t\nX"),
         (b"\xef\xbb\xbfhello\n", "hello"),
         (b"a\r\nb\r\n", "a\nb"),
         ("中文\u2028还是这一行\n".encode(), "中文\u2028还是这一行"),
@@ -68,22 +69,25 @@ async def test_a_file_is_shown_from_its_beginning(work: Path, content: bytes, an
     assert await read(work, "a.txt") == ToolResult(answer)
 
 
+BINARY = "这是二进制文件，只能读文本文件"
+NO_UTF8 = "它不是 UTF-8 编码的文本，只能读 UTF-8 文本文件"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"PK\x03\x04\0\0", "这是二进制文件"),
-        ("中文内容".encode("gbk"), "它不是 UTF-8 编码的文本"),
-        (b"Hello \xed\xa0\x80 World", "它不是 UTF-8 编码的文本"),
-        ("hi".encode("utf-16"), "这是二进制文件"),
-        (b"caf\xe9", "它不是 UTF-8 编码的文本"),
-        (b"ok\n\xe4\xbd", "它不是 UTF-8 编码的文本"),
+        (b"PK\x03\x04\0\0", BINARY),
+        ("中文内容".encode("gbk"), NO_UTF8),
+        (b"Hello \xed\xa0\x80 World", NO_UTF8),
+        ("hi".encode("utf-16"), BINARY),
+        (b"caf\xe9", NO_UTF8),
+        (b"ok\n\xe4\xbd", NO_UTF8),
+        (b"ok\n\xe4\xbd\n", NO_UTF8),
     ],
 )
 async def test_a_file_that_is_no_text_is_refused(work: Path, content: bytes, reason: str) -> None:
     (work / "a.txt").write_bytes(content)
-    answer = await read(work, "a.txt")
-    assert answer.is_error
-    assert answer.content.startswith(f"读不了「a.txt」：{reason}")
+    assert await read(work, "a.txt") == ToolResult(f"读不了「a.txt」：{reason}", is_error=True)
 
 
 @contextlib.contextmanager
