@@ -34,11 +34,13 @@ def break_it(step: Path, name: str) -> int:
     edit, run = broken(change)
     print("\n".join(announced(change, edit)))
     predictions = [predicted(question) for question in change.questions]
+    file, _, test = change.test.partition("::")
     lines = [
         *consequences(run, intact),
         "",
         wrapped(str(change.why)),
-        say("The test that sees it: {test}", test=f"{step.name}/tests/{change.test}"),
+        say("The test that sees it, in {file}:", file=f"{step.name}/tests/{file}"),
+        f"  {test}",
         "",
         *answers(change.questions, predictions),
     ]

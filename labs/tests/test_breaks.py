@@ -173,6 +173,28 @@ def test_a_change_is_shown_as_a_diff_and_then_what_it_does(
     assert (STEP / "agent_loop.py").read_bytes() == before
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_what_the_reader_has_changed_does_not_matter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("labs", "shared", STEP.name):
+        ignore = shutil.ignore_patterns("__pycache__", "__snapshots__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    git = ["git", "-c", "user.name=reader", "-c", "user.email=reader@example.com"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "shipped"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    (tmp_path / STEP.name / "agent_loop.py").write_text("nothing is left of it\n")
+    (tmp_path / STEP.name / "rules.py").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "labs", "break", STEP.name[4:6], "no-append"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    break_it(STEP, "no-append")
+    assert done.stdout.decode("utf-8") == capsys.readouterr().out
+
+
 def test_a_change_speaks_chinese_too(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
