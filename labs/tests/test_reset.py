@@ -136,7 +136,8 @@ def test_the_environment_that_a_hook_runs_in_has_no_say(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = state(clone)
-    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere")
+    for name in ("GIT_DIR", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, "/nowhere")
     (clone / "step04_a" / "rules.py").write_text("changed\n")
     put_back(clone)
     assert state(clone) == before
