@@ -1,7 +1,6 @@
 """`make trace`: record a run, and show it as a page or as a listing."""
 
 import json
-import shutil
 import tempfile
 import webbrowser
 from collections.abc import Mapping
@@ -81,26 +80,28 @@ def take_screenshot(lanes: Mapping[str, Recording], name: str, picture: Path) ->
 def write_page(lanes: Mapping[str, Recording], name: str, *, show: bool) -> int:
     """Write the page traces/NAME.html, print its path, and show it in a browser if asked to."""
     path = PAGES / f"{name}.html"
+    new = beside(path)
     with tempfile.TemporaryDirectory() as folder:
-        file, page = Path(folder, "lanes.json"), Path(folder, path.name)
+        file = Path(folder, "lanes.json")
         file.write_text(json.dumps(lanes, default=asdict), encoding="utf-8")
-        status = environment.run_tool("shared.trace.page", str(file), str(page))
-        if status:
-            return status
-        put_in_place(page, path)
-    print(path)
-    if show and not webbrowser.open(path.as_uri()):
-        print(say("there is no browser here; the page can be opened from the disk"))
-    return 0
+        status = environment.run_tool("shared.trace.page", str(file), str(new))
+    if status == 0:
+        new.replace(path)
+        print(path)
+        if show and not webbrowser.open(path.as_uri()):
+            print(say("there is no browser here; the page can be opened from the disk"))
+    return status
 
 
-def put_in_place(page: Path, path: Path) -> None:
-    """Move a page to where it is to stand; UsageError if it may not stand there."""
+def beside(path: Path) -> Path:
+    """Make an empty file beside a page: whoever interrupts the making of it finds the old one.
+
+    UsageError if nothing can be written there, before anything is installed for it.
+    """
     new = path.with_suffix(".new")
     try:
         path.parent.mkdir(exist_ok=True)
-        shutil.copyfile(page, new)
-        new.replace(path)  # Whoever interrupts this finds the page that was there before.
+        new.touch()
     except OSError as error:
         raise UsageError(
             say(
@@ -109,3 +110,4 @@ def put_in_place(page: Path, path: Path) -> None:
                 reason=error.strerror,
             )
         ) from None
+    return new
