@@ -50,7 +50,9 @@ def report(task: Task, verdict: Verdict) -> list[str]:
     if verdict.where:
         lines.append(line(say("{where}:", where=verdict.where), "  "))
         lines.append(line(say("expected  {text}", text=verdict.expected), "    "))
-        lines.append(line(say("seen      {text}", text=verdict.seen), "    "))
+        lines.append(
+            line(say("seen      {text}", text=verdict.seen.strip() or say("(nothing)")), "    ")
+        )
     if verdict.guess:
         lines.append(line(say("perhaps: {guess}", guess=verdict.guess), "  "))
     lines.append(line(say("hint: {command}", command=task.command("hint")), "  "))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .language import say
-from .scenes import play_demo
+from .conversation import play_demo
 from .verdict import Verdict, differs, done, not_yet
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .language import say
-from .scenes import play_demo, rules_of
+from .conversation import play_demo, rules_of
 from .verdict import Verdict, not_yet, shortened
 
 # Sentences and results that nobody has a rule for, close to those for which a task wants one.
@@ -152,12 +152,11 @@ def gone(old: dict[str, Any], rules: list[Any]) -> Verdict:
                 reply=old["reply"],
             ),
         )
-    same = [rule for rule in rules if rule.match == old["match"]]
-    what = say("changed") if same else say("gone, or has another match now")
-    return not_yet(
-        say("the rule with match={match!r} is {what}", match=old["match"], what=what),
-        guess=say("restore it; the task only adds rules"),
-    )
+    match = repr(old["match"])
+    found = say("the rule with match={match} is gone, or has another match now", match=match)
+    if any(rule.match == old["match"] for rule in rules):
+        found = say("the rule with match={match} is changed", match=match)
+    return not_yet(found, guess=say("restore it; a task only adds rules"))
 
 
 def swallowing_rule(rules: list[Any], shipped: list[dict[str, Any]]) -> Verdict | None:

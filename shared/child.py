@@ -23,7 +23,13 @@ LONGEST_MESSAGE = 200  # characters
 STEP_FOLDER = re.compile(r"[\\/]step\d\d_\w*[\\/]")
 
 # Not -m: this module would then be there twice, with two kinds of each of its errors.
-START = "import sys; from shared.child import main; main(sys.argv[1:])"
+# And no PYTHONPATH: the name of a folder may hold what separates two of them there.
+START = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from shared.child import main
+main(sys.argv[3:])
+"""
 
 
 class ChildError(Exception):
@@ -55,19 +61,18 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
 
     A dataclass comes back as a dict. ChildError if the code of the step fails or takes too long.
     """
-    path = os.pathsep.join([str(root), str(ROOT)])
     try:
         done = subprocess.run(
-            [sys.executable, "-c", START, function, *arguments],
+            [sys.executable, "-c", START, str(root), str(ROOT), function, *arguments],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise ChildError(
-            say("it was not done after {seconds} seconds: a loop that never ends?", seconds=SECONDS)
+            say("it did not end after {seconds} seconds: a loop that never ends?", seconds=SECONDS)
         ) from None
     try:
         answer = json.loads(done.stdout)
@@ -96,21 +101,20 @@ def explained(error: BaseException) -> str:
     """Return one line that says what is wrong, and where in the code of the step."""
     match error:
         case EndlessScreenError():
-            return say("it prints without end: a loop that never stops?")
-        case SyntaxError(filename=str(filename), lineno=int(number), msg=message):
+            return say("it prints without end: a loop that never ends?")
+        case SyntaxError(filename=str(filename), lineno=int(line), msg=reason):
             return say(
-                "{file}, line {number}, is not Python: {message}",
+                "{file}, line {line}, is not Python: {reason}",
                 file=name_in_step(filename),
-                number=number,
-                message=message,
+                line=line,
+                reason=reason,
             )
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             file = name.partition(".")[2].replace(".", "/") or name
             text = say("there is no {file} to import: deleted, renamed or misspelt?", file=file)
             return text + place_of(error)
     first_line = str(error).partition("\n")[0][:LONGEST_MESSAGE]
-    text = ": ".join(filter(None, [type(error).__name__, first_line]))
-    return f"{text}{place_of(error)}"
+    return ": ".join(filter(None, [type(error).__name__, first_line])) + place_of(error)
 
 
 def place_of(error: BaseException) -> str:
@@ -119,7 +123,7 @@ def place_of(error: BaseException) -> str:
     if not frames:
         return ""
     file = name_in_step(frames[-1].filename)
-    return say(" ({file}, line {number})", file=file, number=frames[-1].lineno)
+    return say(" ({file}, line {line})", file=file, line=frames[-1].lineno)
 
 
 def comes_from_step(error: BaseException) -> bool:

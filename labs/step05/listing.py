@@ -11,7 +11,7 @@ from unittest import mock
 from shared.watching import step_folder, watch_chat
 
 from ..language import say
-from ..scenes import rules_of
+from ..conversation import rules_of
 from ..script_rules import first_for, named, unanswered
 from ..verdict import Verdict, not_yet
 from .gates import Step
@@ -313,14 +313,12 @@ def said_faults(package: str, folder: Path) -> Iterator[Verdict]:
     if unheard := unanswered(package, SENTENCE):
         yield unheard
     rules = rules_of(package)
-    call = first_for(rules, SENTENCE).tool_call or {"name": say("no tool")}
-    if call["name"] != "list_files":
+    rule = first_for(rules, SENTENCE)
+    if (rule.tool_call or {}).get("name") != "list_files":
         yield not_yet(
             say("「{sentence}」 does not reach list_files", sentence=SENTENCE),
             guess=say(
-                "{rule} answers it and calls {tool}",
-                rule=named(first_for(rules, SENTENCE)),
-                tool=call["name"],
+                "{rule} answers it: {call}", rule=named(rule), call=f"tool_call={rule.tool_call}"
             ),
         )
     answers = [first_for(rules, f"toolResult:list_files {text}") for text in ("x", *INSIDE)]

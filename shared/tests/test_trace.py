@@ -14,7 +14,7 @@ import pytest
 from labs.breaks import copy_broken, find_break
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
-from shared.trace.command import record_all
+from shared.trace.command import beside, record_all
 from shared.trace.flow import flow_of, way_out
 from shared.trace.listing import listing
 from shared.trace.page import page
@@ -208,6 +208,12 @@ def test_the_page_of_the_demo_is_one_small_file(demo: Recording) -> None:
 def test_a_step_without_a_loop_says_so() -> None:
     with pytest.raises(UsageError, match="step03_streaming has no agent_loop.py"):
         record_all(find_step("03"), {"run": ROOT}, "")
+
+
+def test_a_page_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "traces").write_text("a file where a folder has to be")
+    with pytest.raises(UsageError, match=r"page.html cannot be written: .*; TEXT=1 shows a list"):
+        beside(tmp_path / "traces" / "page.html")
 
 
 def test_the_command_needs_no_environment_for_a_listing() -> None:
