@@ -220,6 +220,21 @@ def test_a_reader_who_stops_at_the_beginning_sees_no_traceback() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to try")
+def test_a_full_disk_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "labs", "help"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("this does not work here: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
     code = (
         "import sys, tempfile\n"
