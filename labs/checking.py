@@ -1,7 +1,9 @@
 """`make check`: look at what a reader made of a task, and say what is missing."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from shared.child import ChildError, call_in_child
 from shared.screen import visible, wrapped
@@ -25,11 +27,13 @@ def check(step: Path, task: str) -> int:
     return 0 if verdict.done else 1
 
 
-def look(task: Task, root: Path = ROOT) -> Verdict:
-    """Return what the checker of a task says of the step in `root`."""
+def look(
+    task: Task, root: Path = ROOT, call: Callable[[Path, str, str], Any] = call_in_child
+) -> Verdict:
+    """Return what the checker of a task says of the step in `root`; `call` runs it there."""
     checker = f"labs.{task.step.name[:6]}.checks:task{task.number}"
     try:
-        return Verdict(**call_in_child(root, checker, task.step.name))
+        return Verdict(**call(root, checker, task.step.name))
     except ChildError as error:
         again = say(
             "make reset STEP={number} saves your changes, then restores the step",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from .language import say
 from .conversation import play_demo
+from .language import say
 from .verdict import Verdict, differs, done, not_yet
 
 

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .language import say
 from .conversation import play_demo, rules_of
+from .language import say
 from .verdict import Verdict, not_yet, shortened
 
 # Sentences and results that nobody has a rule for, close to those for which a task wants one.

@@ -1,19 +1,14 @@
 """What else was changed: everything in a step that none of its tasks asks for.
 
 The list of what was shipped tells the definitions that read otherwise now. One that reads as it
-did may still have been replaced while the program runs, from another module or by a file of the
-same name; so what stands in the modules is compared with what stands in their files.
+did may still be replaced while the program runs, by another module or by a file in its place.
 """
 
-import ast
 import importlib
-import inspect
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-from shared.shipped import REST, Shipped
+from shared.shipped import REST, Shipped, is_import
 
 from .language import say
 from .verdict import Verdict, not_yet
@@ -69,28 +64,23 @@ def changed_data(shipped: Shipped) -> list[str]:
 
 
 def replaced(shipped: Shipped) -> Iterator[str]:
-    """Give the functions and methods that are not those of the file in which they stand."""
-    for path in shipped.files:
+    """Give the definitions that hold a function from another file of the step than their own."""
+    step = Path.cwd() / shipped.name
+    for path, definitions in shipped.files.items():
         if not path.endswith(".py") or path.startswith("tests/") or path in RUN_AS_MAIN:
             continue
         name = path.removesuffix(".py").replace("/", ".")
         module = importlib.import_module(f"{shipped.name}.{name}".removesuffix(".__init__"))
-        source = Path.cwd() / shipped.name / path
-        for node in ast.parse(source.read_text("utf-8-sig")).body:
-            for function, value in functions_of(module, node):
-                code = getattr(inspect.unwrap(value), "__code__", None)
-                if code is None or (Path(code.co_filename), code.co_name) != (source, function):
-                    yield f"{name}.{getattr(node, 'name', '')}"
+        for definition, text in definitions.items():
+            files = map(Path, files_of(getattr(module, definition, None)))
+            if not is_import(text) and any(
+                step in file.parents and file != step / path for file in files
+            ):
+                yield f"{name}.{definition}"
 
 
-def functions_of(module: ModuleType, node: ast.stmt) -> Iterator[tuple[str, Any]]:
-    """Give what a module holds under the name of a function, or of each method of a class."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name, getattr(module, name, None)
-        case ast.ClassDef(name=name, body=body):
-            held = vars(getattr(module, name, None) or object)
-            for method in body:
-                if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                    value = held.get(method.name)
-                    yield method.name, getattr(value, "__func__", getattr(value, "fget", value))
+def files_of(value: object) -> Iterator[str]:
+    """Give the files in which a function, or the methods of a class, are written."""
+    for function in vars(value).values() if isinstance(value, type) else [value]:
+        if code := getattr(function, "__code__", None):
+            yield code.co_filename

@@ -12,9 +12,9 @@ from typing import Any
 from shared.watching import Run, watch, watch_chat
 
 from ..breaks import pinned_run
+from ..conversation import changed_scene, missing_in_demo, rules_of
 from ..language import say
 from ..my_output import check_my_output
-from ..conversation import changed_scene, missing_in_demo, rules_of
 from ..script_rules import changed_rule, first_for, named, runs, unanswered
 from ..unasked import unasked_change
 from ..verdict import Verdict, differs, done, not_yet

@@ -5,9 +5,9 @@ from pathlib import Path
 from shared.watching import Run
 
 from ..breaks import pinned_run
+from ..conversation import changed_scene, missing_in_demo
 from ..language import say
 from ..my_output import check_my_output
-from ..conversation import changed_scene, missing_in_demo
 from ..script_rules import changed_rule, runs
 from ..unasked import unasked_change
 from ..verdict import Verdict, done, not_yet, settled

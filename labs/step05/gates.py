@@ -138,7 +138,11 @@ def gates_verdict(package: str, *, checked: bool) -> Verdict | None:
 
 def first_gate_faults(step: Step, *, checked: bool) -> Iterator[Verdict]:
     for name in NAMES:
-        for arguments, errors in [*((good, []) for good in GOOD), *BAD]:
+        # Whoever makes an exception of a tool makes it by its name, and not by what it is given.
+        some = BAD if name == NAMES[0] else BAD[:3]
+        for arguments, errors in [*((good, []) for good in GOOD), *some]:
+            if not checked and not isinstance(arguments, dict):
+                continue  # A copy, dict(tool_call.arguments), is as good.
             got: list[Any] = []
             answer = step.call(name, arguments, Path(), step.probes(got))
             if errors and checked:

@@ -10,8 +10,8 @@ from unittest import mock
 
 from shared.watching import step_folder, watch_chat
 
-from ..language import say
 from ..conversation import rules_of
+from ..language import say
 from ..script_rules import first_for, named, unanswered
 from ..verdict import Verdict, not_yet
 from .gates import Step

@@ -1,67 +1,118 @@
-"""The tasks: untouched, done as the reference does them, and wrong in every known way."""
+"""make check: a step as shipped, done as the reference does it, and as readers may do it."""
 
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from labs import practice, progress
-from labs.practice import look, report
-from labs.tasks import Task, find_tasks, steps_with_tasks
-from labs.verdict import done
+from labs import checking, practice, progress
+from labs.checking import look, report
+from labs.script_rules import rule_lines
+from labs.tasks import Task, find_task, find_tasks, labs_folder, steps_with_tasks
+from labs.verdict import Verdict, differs, done, not_yet
 from shared import child
 from shared.steps import find_step
 
+from .answers import Answer, answers_to, copy_step, judged, make
+
 STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
-PATCHES = [(task, path) for task in TASKS for path in sorted(task.folder.rglob("*.patch"))]
+FIRST_TASKS = [task for task in TASKS if task.number == 1]
+ANSWERS = [answer for task in TASKS for answer in answers_to(task)]
+TASK = find_task(find_step("04"), "2")
 
-
-def case_name(task: Task, path: Path) -> str:
-    return f"{task.key}-{path.stem}"
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder like the one a reader works in."""
-    for step in STEPS:
-        ignore = shutil.ignore_patterns("__pycache__", "tests")
-        shutil.copytree(step, tmp_path / step.name, ignore=ignore)
-        (tmp_path / "labs" / step.name[:6]).mkdir(parents=True)
+    copy_step(TASK, tmp_path)
     return tmp_path
 
 
-def test_both_steps_have_the_four_tasks_of_the_chapter() -> None:
-    assert [task.key for task in TASKS] == [f"0{s}.{t}" for s in (4, 5) for t in (1, 2, 3, 4)]
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_the_rules_as_shipped_are_written_down(step: Path) -> None:
+    rules = (labs_folder(step) / "rules.txt").read_text("utf-8")
+    assert rule_lines(step.name) == rules, f"make snapshots STEP={step.name[4:6]} ALL=1"
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
-def test_an_untouched_step_is_not_yet_done(
-    task: Task, root: Path, snapshot: SnapshotAssertion
+def test_a_step_as_shipped_is_not_yet_done(
+    task: Task, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    verdict = look(task, root)
-    lines = report(task, verdict)
+    copy_step(task, tmp_path)
+    verdict = look(task, tmp_path)
     assert not verdict.done
-    assert lines[-1] == f"  first hint: make hint STEP={task.step_number} TASK={task.number}"
-    assert "\n".join(lines) == snapshot
-
-
-@pytest.mark.parametrize(("task", "patch"), PATCHES, ids=[case_name(*case) for case in PATCHES])
-def test_the_reference_is_done_and_a_known_mistake_is_named(
-    task: Task, patch: Path, root: Path, snapshot: SnapshotAssertion
-) -> None:
-    subprocess.run(["git", "apply", str(patch)], cwd=root, check=True)
-    verdict = look(task, root)
-    assert verdict.done == (patch.name == "solution.patch")
     assert "\n".join(report(task, verdict)) == snapshot
 
 
-def test_every_task_is_complete() -> None:
+@needs_git
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
+def test_the_reference_solution_is_done(
+    task: Task, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    copy_step(task, tmp_path)
+    subprocess.run(["git", "apply", str(task.folder / "solution.patch")], cwd=tmp_path, check=True)
+    verdict = look(task, tmp_path)
+    assert verdict.done, report(task, verdict)
+    assert "\n".join(report(task, verdict)) == snapshot
+
+
+@needs_git
+@pytest.mark.filterwarnings("ignore")  # What a reader's code does is not to stop the tests.
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.task.key} {answer.name}")
+def test_an_answer_is_judged_and_its_fault_is_named(
+    answer: Answer, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    make(answer, tmp_path)
+    verdict = judged(answer.task, tmp_path)
+    lines = report(answer.task, verdict)
+    assert verdict.done == answer.done, lines
+    assert "\n".join(lines).replace(str(tmp_path), "...") == snapshot
+
+
+def test_every_task_but_the_first_knows_right_and_wrong_answers() -> None:
     for task in TASKS:
-        assert task.title.startswith(f"Task {task.number}: "), task.key
-        assert list((task.folder / "wrong").glob("*.patch")), task.key
+        if task not in FIRST_TASKS:
+            assert {answer.done for answer in answers_to(task)} == {True, False}, task.key
+
+
+@pytest.mark.parametrize("task", FIRST_TASKS, ids=lambda task: task.key)
+@pytest.mark.parametrize(
+    ("written", "guess"),
+    [
+        (lambda text: text.replace("\n", "\r\n").encode("utf-16"), None),
+        (lambda text: text.encode("utf-8-sig"), None),
+        (lambda text: b"", "the file is empty"),
+        (lambda text: f"make: Entering directory\n{text}".encode(), "make's own words"),
+        (lambda text: (text * 2).encode(), "the demo is in it twice"),
+        (lambda text: text.replace("step0", "step1", 1).encode(), "was it another step?"),
+        (lambda text: text.replace("[第 2 轮]", "[第 3 轮]").encode(), "was the file edited?"),
+        (lambda text: text.rstrip("\n").encode(), "was the file edited?"),
+    ],
+)
+def test_the_output_of_the_demo_is_compared(
+    task: Task, written: Any, guess: str | None, tmp_path: Path
+) -> None:
+    copy_step(task, tmp_path)
+    text = (task.step / "expected_output.txt").read_text("utf-8")
+    (tmp_path / "labs" / task.step.name[:6] / "my_output.txt").write_bytes(written(text))
+    verdict = judged(task, tmp_path)
+    assert verdict.done == (guess is None)
+    assert verdict.guess.startswith(guess or "")
+    assert verdict.done or verdict.expected != verdict.seen
+
+
+def test_an_output_of_a_changed_step_is_told_from_an_edited_one(root: Path) -> None:
+    rules = root / TASK.step.name / "rules.py"
+    rules.write_text(rules.read_text("utf-8").replace("我试试。", "看看。"), "utf-8")
+    text = (TASK.step / "expected_output.txt").read_text("utf-8").replace("我试试。", "看看。")
+    (root / "labs" / TASK.step.name[:6] / "my_output.txt").write_text(text, "utf-8")
+    verdict = judged(find_task(TASK.step, "1"), root)
+    assert verdict.guess.startswith("the step itself is changed: make reset STEP=04")
 
 
 @pytest.mark.parametrize(
@@ -70,10 +121,11 @@ def test_every_task_is_complete() -> None:
         ("rules.py", "RULES = [\n", "rules.py, line 1, is not Python: '[' was never closed"),
         ("rules.py", "import nothing_of_that_name\n", "No module named 'nothing_of_that_name'"),
         ("rules.py", "RULES = 1 / 0\n", "ZeroDivisionError: division by zero (rules.py, line 1)"),
+        ("rules.py", None, "there is no rules to import: deleted, renamed or misspelt?"),
         (
-            "rules.py",
+            "tools.py",
             None,
-            "there is no rules to import: deleted, renamed or misspelt? (main.py, line ",
+            "there is no tools to import: deleted, renamed or misspelt? (",
         ),
         ("__init__.py", "while True: print('x' * 1000)\n", "it prints without end"),
         (
@@ -93,7 +145,7 @@ def test_code_that_does_not_run_is_told_in_a_line(
     path.unlink()
     if text is not None:
         path.write_text(text)
-    verdict = look(TASKS[1], root)
+    verdict = look(TASK, root)
     assert not verdict.done
     assert found in verdict.found
     assert "\n" not in verdict.found
@@ -102,7 +154,7 @@ def test_code_that_does_not_run_is_told_in_a_line(
 def test_code_that_never_ends_is_stopped(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "step04_agent_loop" / "__init__.py").write_text("while True: pass\n")
     monkeypatch.setattr(child, "SECONDS", 0.5)
-    assert "a loop that never ends?" in look(TASKS[1], root).found
+    assert "a loop that never ends?" in look(TASK, root).found
 
 
 @pytest.fixture
@@ -117,12 +169,47 @@ def test_what_is_done_stays_done(
     own_progress: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = find_step("04")
-    assert practice.check(step, "2") == 1
+    assert checking.check(step, "2") == 1
     assert not own_progress.exists()
-    monkeypatch.setattr(practice, "look", lambda task: done("well"))
-    assert practice.check(step, "2") == 0
+    monkeypatch.setattr(checking, "look", lambda task: done("well"))
+    assert checking.check(step, "2") == 0
     practice.lab(step)
     text = capsys.readouterr().out
     assert "  done     Task 2" in text
     assert "make check STEP=04 TASK=1" in text
     practice.solution(step, "2", show=False)
+
+
+def test_what_make_says_below_is_explained_where_make_was_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MAKELEVEL", "1")
+    assert "Error 1" in report(TASK, not_yet("no"))[-1]
+    assert "Error 1" not in "".join(report(TASK, done("yes")))
+    monkeypatch.delenv("MAKELEVEL")
+    assert "Error 1" not in "".join(report(TASK, not_yet("no")))
+
+
+def test_the_verdict_is_chinese_for_a_reader_of_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_LANG", "zh")
+    assert report(TASK, done("好"))[1] == "完成：好"
+    assert report(TASK, not_yet("差一点"))[1] == "未完成：差一点"
+
+
+def test_nothing_in_a_verdict_acts_on_the_screen() -> None:
+    verdict = not_yet("no", where="here", expected="a", seen="a\x1b[2J\x07\u202e")
+    assert "    seen      a\\x1b[2J\\x07\\u202e" in report(TASK, verdict)
+
+
+def test_what_differs_is_seen_to_differ() -> None:
+    def told(line: str, other: str) -> Verdict:
+        return differs("no", "the file", f"same\n{line}\n", f"same\n{other}\n")
+
+    assert told("a", "b").where == "the file, line 2"
+    assert (told("a b", "a  b").expected, told("a b", "a  b").seen) == ("'a b'", "'a  b'")
+    assert told("a b", "a\u00a0b").seen == "'a\\xa0b'"
+    assert told("ab", "a\u200bb").seen == "'a\\u200bb'"
+    verdict = told("x" * 90_000, "x" * 89_999 + "y")
+    assert len(verdict.expected) < 400
+    assert verdict.expected != verdict.seen
+    assert differs("no", "the file", "a\n", "a").seen == "none, or more"
