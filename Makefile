@@ -1,6 +1,6 @@
-# Every target is one line; without make, type the same line yourself: python3 -m shared ...
+# Without make, type the same yourself: python3 -m labs demo 04
 PYTHON ?= python3
-SHARED = @$(PYTHON) -m shared
+LABS = @"$(PYTHON)" -m labs
 
 # What is not said on the command line is empty, whatever the environment calls by the same name.
 STEP =
@@ -15,26 +15,76 @@ TASK =
 SHOW =
 NAME =
 
-help: ; $(SHARED) help
-demo: ; $(SHARED) demo "$(STEP)"
-chat: ; $(SHARED) chat "$(STEP)"
-diff: ; $(SHARED) diff "$(STEP)" --from "$(FROM)" --file "$(FILE)" --all "$(ALL)"
-trace: ; $(SHARED) trace "$(STEP)" --input="$$INPUT" --break "$(BREAK)" --text "$(TEXT)" --open "$(OPEN)"
-lab: ; $(SHARED) lab "$(STEP)"
-check: ; $(SHARED) check "$(STEP)" "$(TASK)"
-hint: ; $(SHARED) hint "$(STEP)" "$(TASK)"
-solution: ; $(SHARED) solution "$(STEP)" "$(TASK)" --show "$(SHOW)"
-reset: ; $(SHARED) reset "$(STEP)"
-break: ; $(SHARED) break "$(STEP)" "$(NAME)"
-rules: ; $(SHARED) rules "$(STEP)" --input="$$INPUT"
-test: ; $(SHARED) test "$(STEP)"
-snapshots: ; $(SHARED) snapshots "$(STEP)"
-lint: ; $(SHARED) lint
-bench: ; $(SHARED) bench
-screenshot: ; $(SHARED) screenshot
-
 # A sentence may hold anything: neither make nor the shell reads what is in it.
 override INPUT := $(value INPUT)
 export INPUT
+# The folder is on Python's path because make runs in it.
+unexport PYTHONSAFEPATH
 
-.PHONY: help demo chat diff trace lab check hint solution reset break rules test snapshots lint bench screenshot
+.PHONY: help
+help:
+	$(LABS) help
+
+.PHONY: demo
+demo:
+	$(LABS) demo "$(STEP)"
+
+.PHONY: chat
+chat:
+	$(LABS) chat "$(STEP)"
+
+.PHONY: diff
+diff:
+	$(LABS) diff "$(STEP)" --from="$(FROM)" --file="$(FILE)" --all="$(ALL)"
+
+.PHONY: trace
+trace:
+	$(LABS) trace "$(STEP)" --input="$$INPUT" --break="$(BREAK)" --text="$(TEXT)" --open="$(OPEN)"
+
+.PHONY: lab
+lab:
+	$(LABS) lab "$(STEP)"
+
+.PHONY: check
+check:
+	$(LABS) check "$(STEP)" "$(TASK)"
+
+.PHONY: hint
+hint:
+	$(LABS) hint "$(STEP)" "$(TASK)"
+
+.PHONY: solution
+solution:
+	$(LABS) solution "$(STEP)" "$(TASK)" --show="$(SHOW)"
+
+.PHONY: reset
+reset:
+	$(LABS) reset "$(STEP)"
+
+.PHONY: break
+break:
+	$(LABS) break "$(STEP)" "$(NAME)"
+
+.PHONY: rules
+rules:
+	$(LABS) rules "$(STEP)" --input="$$INPUT"
+
+.PHONY: test
+test:
+	$(LABS) test "$(STEP)"
+
+.PHONY: lint
+lint:
+	$(LABS) lint
+
+.PHONY: snapshots
+snapshots:
+	$(LABS) snapshots "$(STEP)" --all="$(ALL)"
+
+.PHONY: bench
+bench:
+	$(LABS) bench
+
+.PHONY: screenshot
+screenshot:
+	$(LABS) screenshot

@@ -12,9 +12,12 @@ from shared.snapshot_extension import StepFileExtension
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-# The tests may have been started by make. What it hands down is not for the make that they start.
-for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+# The tests may have been started by make. What it hands down is not for the make that they start,
+# and the Python that they start has to find the folder in which it is started.
+for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONSAFEPATH"):
     os.environ.pop(name, None)
+# Texts are compared in English, whatever the locale of the reader.
+os.environ["LAB_LANG"] = "en"
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from shared.errors import UsageError
 from shared.steps import ROOT
 from shared.watching import Run
 
-from .breaks import Break, Question, find_break, find_breaks, labs_folder, pinned_run, run_broken
+from .breaks import Break, Question, find_break, find_breaks, pinned_run, run_broken
+from .tasks import labs_folder
 
 LONGEST_COMPLAINT = 8  # lines
 LONG_ANSWER = 10  # characters

@@ -14,6 +14,8 @@ from shared.errors import UsageError
 from shared.steps import ROOT
 from shared.watching import Run
 
+from .tasks import labs_folder
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -45,14 +47,6 @@ class Break:
     changes: list[str]
     test: str
     questions: list[Question]
-
-
-def labs_folder(step: Path) -> Path:
-    """Return the folder of a step's tasks; UsageError if it has none."""
-    folder = ROOT / "labs" / step.name[:6]
-    if not folder.is_dir():
-        raise UsageError(f"{step.name} has no practice tasks")
-    return folder
 
 
 def find_breaks(step: Path) -> dict[str, Break]:

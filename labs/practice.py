@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+from shared import screen
 from shared.child import ChildError, call_in_child
 from shared.errors import UsageError
+from shared.screen import wrapped
 from shared.steps import ROOT
 
 from . import progress
-from .tasks import Task, find_task, find_tasks
+from .language import in_readers_language, say
+from .progress import Progress
+from .tasks import Task, find_task, find_tasks, labs_folder, steps_with_tasks
 from .verdict import Verdict, not_yet
 
 
@@ -15,19 +19,36 @@ def lab(step: Path) -> int:
     """List the tasks of a step, their state, and what to type next."""
     known = progress.load()
     tasks = find_tasks(step)
-    print(f"{step.name}: labs/{step.name[:6]}/README.md\n")
+    page = in_readers_language(labs_folder(step) / "README.md")
+    print(f"{step.name}: {page.relative_to(ROOT).as_posix()}\n")
     for task in tasks:
-        entry = known.get(task.key, progress.Progress())
-        hints = f"   ({entry.hints} of {len(task.hints)} hints taken)" if entry.hints else ""
-        print(f"  {'done   ' if entry.done else 'not yet'}  {task.title}{hints}")
-    waiting = [task for task in tasks if not known.get(task.key, progress.Progress()).done]
+        print(wrapped(line_of(task, known.get(task.key, Progress())), "  "))
     print()
+    waiting = [task for task in tasks if not known.get(task.key, Progress()).done]
     if waiting:
-        print(f"Read {waiting[0].worksheet.relative_to(ROOT).as_posix()}, then type:")
+        print(
+            say("Read {page}, then type:", page=waiting[0].worksheet.relative_to(ROOT).as_posix())
+        )
         print(f"  {waiting[0].command('check')}")
-    else:
-        print(f"All done. What else can break: make break STEP={step.name[4:6]}")
+        return 0
+    print(say("All done. What else there is:"))
+    for other in steps_with_tasks():
+        if other.name > step.name:
+            print(f"  make lab STEP={other.name[4:6]}")
+            break
+    print(f"  make break STEP={step.name[4:6]}")
     return 0
+
+
+def line_of(task: Task, entry: Progress) -> str:
+    if entry.done:
+        return say("done     {title}", title=task.title)
+    line = say("not yet  {title}", title=task.title)
+    if not entry.hints:
+        return line
+    most = len(task.hints)
+    taken = min(entry.hints, most)
+    return f"{line}  {say('({taken} of {most} hints taken)', taken=taken, most=most)}"
 
 
 def check(step: Path, number: str) -> int:
@@ -37,7 +58,7 @@ def check(step: Path, number: str) -> int:
     print("\n".join(report(task, verdict)))
     if verdict.done:
         known = progress.load()
-        known.setdefault(task.key, progress.Progress()).done = True
+        known.setdefault(task.key, Progress()).done = True
         progress.save(known)
     return 0 if verdict.done else 1
 
@@ -68,25 +89,27 @@ def report(task: Task, verdict: Verdict) -> list[str]:
     return lines
 
 
-def hint(step: Path, number: str) -> int:
+def hint(step: Path, task: str) -> int:
     """Show the next hint of a task; after the last one, that one again."""
-    task = find_task(step, number)
+    found = find_task(step, task)
     known = progress.load()
-    entry = known.setdefault(task.key, progress.Progress())
-    entry.hints = min(entry.hints + 1, len(task.hints))
-    progress.save(known)
-    print(f"hint {entry.hints} of {len(task.hints)}: {task.hints[entry.hints - 1]}")
-    if entry.hints == len(task.hints):
-        print(f"That was the last one. {task.command('solution', ' SHOW=1')}")
+    entry = known.setdefault(found.key, Progress())
+    hints = found.hints
+    entry.hints = min(entry.hints + 1, len(hints))
+    heading = say("hint {number} of {most}:", number=entry.hints, most=len(hints))
+    print(wrapped(f"{heading} {hints[entry.hints - 1]}"))
+    if entry.hints == len(hints):
+        print(say("That was the last one. The reference solution:"))
+        print(f"  {found.command('solution', ' SHOW=1')}")
+    progress.save(known)  # Last: where it fails, the hint has been seen.
     return 0
 
 
-def solution(step: Path, number: str, *, show: bool) -> int:
+def solution(step: Path, task: str, show: bool) -> int:
     """Print the reference change of a task, once it is done or when `show` insists."""
-    task = find_task(step, number)
-    if not show and not progress.load().get(task.key, progress.Progress()).done:
-        raise UsageError(
-            f"not done yet; to see it all the same: {task.command('solution', ' SHOW=1')}"
-        )
-    print(task.solution, end="")
+    found = find_task(step, task)
+    if not show and not progress.load().get(found.key, Progress()).done:
+        command = found.command("solution", " SHOW=1")
+        raise UsageError(say("not done yet; to see it now: {command}", command=command))
+    screen.show(found.solution)
     return 0

@@ -7,6 +7,8 @@ from pathlib import Path
 from shared.errors import UsageError
 from shared.steps import ROOT
 
+from .language import say
+
 FOLDER = ROOT / ".labs"
 FILE = FOLDER / "progress.json"
 
@@ -18,16 +20,25 @@ class Progress:
     done: bool = False
     hints: int = 0
 
+    def __post_init__(self) -> None:
+        # Anybody can edit the file. A bool is an int too, and no number of hints.
+        if type(self.done) is not bool or type(self.hints) is not int or self.hints < 0:
+            raise TypeError("done is true or false, and hints counts from 0")
+
 
 def load(file: Path = FILE) -> dict[str, Progress]:
-    """Return the progress by task, such as "04.3"; UsageError if the file is damaged."""
-    if not file.exists():
-        return {}
+    """Return the progress by task, such as "04.3"; UsageError if the file cannot be used."""
     try:
         entries = json.loads(file.read_text("utf-8"))
         return {key: Progress(**entry) for key, entry in entries.items()}
-    except (ValueError, TypeError, AttributeError):
-        raise UsageError(f"{file.name} is damaged; delete it to start anew: {file}") from None
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(say("your progress cannot be read: {error}", error=error)) from None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise UsageError(
+            say("{name} is damaged; delete it to start again: {file}", name=file.name, file=file)
+        ) from None
 
 
 def save(progress: dict[str, Progress], file: Path = FILE) -> None:
@@ -42,4 +53,4 @@ def save(progress: dict[str, Progress], file: Path = FILE) -> None:
         new.write_text(f"{text}\n", encoding="utf-8")
         new.replace(file)
     except OSError as error:
-        raise UsageError(f"your progress cannot be kept: {error}") from None
+        raise UsageError(say("your progress cannot be saved: {error}", error=error)) from None

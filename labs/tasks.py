@@ -6,7 +6,7 @@ from pathlib import Path
 from shared.errors import UsageError
 from shared.steps import ROOT, find_steps
 
-from .breaks import labs_folder
+from .language import in_readers_language, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,18 @@ class Task:
 
     @property
     def title(self) -> str:
-        """The heading of the worksheet, without its marks."""
+        """The heading of the worksheet, without its marks, in the reader's language."""
         return self.worksheet.read_text("utf-8").partition("\n")[0].strip("# ")
 
     @property
     def worksheet(self) -> Path:
-        return self.folder / "worksheet.md"
+        return in_readers_language(self.folder / "worksheet.md")
 
     @property
     def hints(self) -> list[str]:
-        return (self.folder / "hints.txt").read_text("utf-8").strip().split("\n\n")
+        """The hints, the smallest one first, in the reader's language."""
+        text = in_readers_language(self.folder / "hints.txt").read_text("utf-8")
+        return text.strip().split("\n\n")
 
     @property
     def solution(self) -> str:
@@ -48,12 +50,31 @@ class Task:
 
 
 def steps_with_tasks() -> list[Path]:
-    return [step for step in find_steps().values() if (ROOT / "labs" / step.name[:6]).is_dir()]
+    return [step for step in find_steps().values() if has_tasks(step)]
+
+
+def has_tasks(step: Path) -> bool:
+    return any((ROOT / "labs" / step.name[:6]).glob("task*"))
+
+
+def labs_folder(step: Path) -> Path:
+    """Return the folder of a step's tasks and breaks; UsageError if it has none."""
+    if not has_tasks(step):
+        choices = ", ".join(f"STEP={other.name[4:6]}" for other in steps_with_tasks())
+        raise UsageError(
+            say(
+                "{step} has no practice tasks; choose one: {choices}",
+                step=step.name,
+                choices=choices,
+            )
+        )
+    return ROOT / "labs" / step.name[:6]
 
 
 def find_tasks(step: Path) -> list[Task]:
-    folders = sorted(labs_folder(step).glob("task*"))
-    return [Task(step, int(folder.name.removeprefix("task")), folder) for folder in folders]
+    names = {folder: folder.name.removeprefix("task") for folder in labs_folder(step).glob("task*")}
+    tasks = [Task(step, int(name), folder) for folder, name in names.items() if name.isdecimal()]
+    return sorted(tasks, key=lambda task: task.number)
 
 
 def find_task(step: Path, number: str) -> Task:
@@ -62,5 +83,11 @@ def find_task(step: Path, number: str) -> Task:
     for task in tasks:
         if number.isdecimal() and int(number) == task.number:
             return task
-    asked = f"there is no task {number!r}" if number else "no task was named"
-    raise UsageError(f"{asked}; choose one: {', '.join(f'TASK={task.number}' for task in tasks)}")
+    choices = ", ".join(f"TASK={task.number}" for task in tasks)
+    if number:
+        raise UsageError(
+            say(
+                "there is no task {number!r}; choose one: {choices}", number=number, choices=choices
+            )
+        )
+    raise UsageError(say("no task was named; choose one: {choices}", choices=choices))

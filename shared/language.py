@@ -5,9 +5,7 @@ code reads without a second file, and a test can compare the two. gettext does t
 tables have to be compiled, and a learner's clone should run as it is.
 """
 
-import locale
 import os
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +15,8 @@ def speaks_chinese() -> bool:
     for name in ("LAB_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         if os.environ.get(name):
             return os.environ[name].lower().startswith("zh")
+    import locale  # Only now, as below: a demo that says nothing has to start fast.
+
     return (locale.getlocale()[0] or "").lower().startswith(("zh", "chinese"))
 
 
@@ -38,6 +38,8 @@ class Language:
 @cache
 def chinese_of(table: Path) -> dict[str, str]:
     """Return a table of sentences: the English one is the key, the Chinese one the value."""
+    import tomllib
+
     return tomllib.loads(table.read_text("utf-8"))
 
 

@@ -1,12 +1,18 @@
-"""How the fake model chooses: the first rule whose match is part of the key, in any step."""
+"""How the fake model of a step chooses: asked of the step itself, rule by rule."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 
 def matching(rules: Sequence[Any], key: str) -> list[int]:
     """Return the places of all rules that match `key`; the first one answers."""
-    return [n for n, rule in enumerate(rules) if rule.match is None or rule.match in key]
+    return [place for place, rule in enumerate(rules) if matches(rule, key)]
+
+
+def matches(rule: Any, key: str) -> bool:
+    step = sys.modules[type(rule).__module__]
+    return step.matching_rule([rule], key) is not None
 
 
 def rule_name(rules: Sequence[Any], place: int) -> str:

@@ -9,9 +9,16 @@ from pathlib import Path
 
 from .definitions import changed_lines, definitions
 from .errors import UsageError
-from .steps import ROOT
+from .steps import ROOT, find_step, step_before
 
 TRANSCRIPT = "expected_output.txt"
+
+
+def diff(step: Path, other: str, file: str, everything: bool) -> int:
+    """Print what a step changes in another one or, if none is named, in the one before it."""
+    old = find_step(other) if other else step_before(step)
+    print_diff(old, step, file=file, everything=everything)
+    return 0
 
 
 def print_diff(old: Path, new: Path, *, file: str = "", everything: bool = False) -> None:

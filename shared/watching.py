@@ -37,10 +37,11 @@ def watch_demo(package: str) -> Run:
 
 def watch_chat(package: str, lines: Iterable[str], cwd: Path | None = None) -> Run:
     """Say `lines` to a step; its tools work in `cwd` if it has any that do."""
-    main = importlib.import_module(f"{package}.main")
-    has_cwd = "cwd" in inspect.signature(main.chat).parameters
+    chat = importlib.import_module(f"{package}.main").chat
+    shown_lines = importlib.import_module(f"{package}.terminal").shown_lines
+    has_cwd = "cwd" in inspect.signature(chat).parameters
     options = {"cwd": cwd or step_folder(package)} if has_cwd else {}
-    return watch(lambda: main.chat(main.shown_lines(lines), **options))
+    return watch(lambda: chat(shown_lines(lines), **options))
 
 
 def watch(talk: Any) -> Run:

@@ -1,7 +1,8 @@
 """The demo: the script below, answered. Its transcript is pinned in expected_output.txt."""
 
 from .harness_types import Context
-from .main import chat, shown_lines, use_utf8
+from .main import chat
+from .terminal import quiet_end, shown_lines, use_utf8
 
 SCRIPT = ["你好", "说到一半断线试试", "帮我算 12*8", "/exit"]
 
@@ -15,4 +16,5 @@ def run_demo() -> Context:
 
 
 if __name__ == "__main__":
-    run_demo()
+    with quiet_end():
+        run_demo()

@@ -21,6 +21,8 @@ from .harness_types import (
     message_text,
 )
 
+DELTA_LENGTH = 2  # characters
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -42,6 +44,11 @@ def match_key(context: Context) -> str:
     return message_text(last)
 
 
+def matching_rule(rules: Sequence[Rule], key: str) -> Rule | None:
+    """Return the first rule that matches `key`, or None if there is none."""
+    return next((rule for rule in rules if rule.match is None or rule.match in key), None)
+
+
 class FakeModel:
     """A StreamFn that answers by the first rule that matches."""
 
@@ -53,15 +60,15 @@ class FakeModel:
     ) -> AsyncGenerator[StreamEvent, None]:
         """Stream the reply of the matching rule, with `options.delay` seconds between deltas."""
         key = match_key(context)
-        rule = next((r for r in self._rules if r.match is None or r.match in key), None)
+        rule = matching_rule(self._rules, key)
         yield StreamStart()
         if rule is None:
             yield StreamError(f"剧本里没有任何规则命中：{key}")
             return
-        for start in range(0, len(rule.reply), 2):
+        for start in range(0, len(rule.reply), DELTA_LENGTH):
             if start and options is not None and options.delay:
                 await asyncio.sleep(options.delay)
-            yield TextDelta(rule.reply[start : start + 2])
+            yield TextDelta(rule.reply[start : start + DELTA_LENGTH])
         if rule.error is not None:
             yield StreamError(rule.error)
             return

@@ -1,17 +1,14 @@
 """The conversation: read a line, answer it, wait for the next."""
 
 import asyncio
-import contextlib
-import importlib
-import io
-import locale
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
 from .fake_model import FakeModel
 from .harness_types import Context, StreamOptions, user_text
 from .render import render_stream
 from .rules import RULES
+from .terminal import on_terminal, quiet_end, typed_lines, use_readline, use_utf8, visible_line
 
 
 def chat(lines: Iterable[str], *, delay: float = 0.0) -> Context:
@@ -42,51 +39,20 @@ def chat(lines: Iterable[str], *, delay: float = 0.0) -> Context:
     return context
 
 
-def typed_lines() -> Iterator[str]:
-    """Ask for line after line until the input ends; what comes through a pipe is shown too."""
-    while True:
-        try:
-            line = input("你> ")
-        except EOFError:
-            print()
-            return
-        if not on_terminal():
-            print(line)
-        yield line
-
-
-def shown_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Give the lines of a script, each shown as if it had been typed."""
-    for line in lines:
-        print(f"你> {line}")
-        yield line
-
-
 def known_words() -> list[str]:
     """Return what a sentence may contain for the script to have an answer of its own."""
     matches = [rule.match for rule in RULES if rule.match is not None]
     return [match for match in matches if not match.startswith("toolResult:")]
 
 
-def on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def use_utf8() -> None:
-    """Read and write UTF-8 and plain line feeds, whatever the platform and its locale say."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Talk on the terminal, or answer what a pipe says."""
     use_utf8()
-    if on_terminal():
-        # readline lets input() edit a line; without a UTF-8 locale it would garble Chinese.
-        with contextlib.suppress(ImportError, AttributeError):
-            if locale.nl_langinfo(locale.CODESET) == "UTF-8":
-                importlib.import_module("readline")
-        print(f"输入一句话开始，/exit 离开。剧本认得的字样：{'、'.join(known_words())}")
-    chat(typed_lines(), delay=0.03 if on_terminal() else 0.0)
+    if arguments:
+        print(f"这里不需要参数，请去掉：{visible_line(arguments[0])}", file=sys.stderr)
+        sys.exit(2)
+    with quiet_end():
+        if on_terminal():
+            use_readline()
+            print(f"输入一句话开始，/exit 离开。剧本认得的字样：{'、'.join(known_words())}")
+        chat(typed_lines(), delay=0.03 if on_terminal() else 0.0)

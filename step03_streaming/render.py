@@ -12,6 +12,7 @@ from .harness_types import (
     StreamStart,
     TextDelta,
 )
+from .terminal import visible
 
 
 async def render_stream(events: AsyncGenerator[StreamEvent, None]) -> AssistantMessage | None:
@@ -28,12 +29,14 @@ async def render_stream(events: AsyncGenerator[StreamEvent, None]) -> AssistantM
                     print("助手> ", end="", flush=True)
                     line_open = True
                 case TextDelta(delta=delta):
-                    print(delta, end="", flush=True)
+                    print(visible(delta), end="", flush=True)
                 case StreamDone(message=message):
                     print()
                     line_open = False
                 case StreamError(error=error):
-                    print(f"\n[错误] {error}" if line_open else f"[错误] {error}")
+                    if line_open:
+                        print()
+                    print(f"[错误] {visible(error)}")
                     line_open = False
                 case _:
                     assert_never(event)

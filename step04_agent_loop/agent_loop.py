@@ -11,7 +11,6 @@ from .harness_types import (
     AssistantMessage,
     Context,
     HarnessEvent,
-    StreamDone,
     StreamError,
     StreamFn,
     StreamOptions,
@@ -50,9 +49,9 @@ async def run_agent_loop(
         async with aclosing(stream_fn(context, stream_options)) as stream:
             async for event in stream:
                 yield event
-                if isinstance(event, StreamDone):
+                if event.type == "done":
                     assistant = event.message
-                elif isinstance(event, StreamError):
+                elif event.type == "error":
                     return  # The model failed: nothing of this turn is kept.
         if assistant is None:
             return  # The stream broke its contract; guessing what it meant helps nobody.
@@ -88,22 +87,30 @@ async def execute_tool_call(
     context can teach the model to try something else. A cancellation is no failure and passes.
     """
     is_error = False
-    handler = tools.get(tool_call.name)
+    # A model can make up anything, also a name that is no text.
+    handler = tools.get(tool_call.name) if isinstance(tool_call.name, str) else None
     if handler is None:
         text, is_error = f"未注册的工具：{tool_call.name}", True
     else:
         try:
             text = await handler(tool_call.arguments)
-            if not isinstance(text, str):
-                raise TypeError("工具没有返回文字")
         except Exception as error:
             text, is_error = f"工具执行失败：{error_text(error)}", True
     return ToolResultMessage(tool_call.id, tool_call.name, [TextContent(text)], is_error)
 
 
 def error_text(error: Exception) -> str:
-    """Return the error's message, or its class where it has none or cannot say it."""
+    """Return what an error says, with its class where the message alone says nothing.
+
+    `KeyError("path")` only says 'path'. A group says what its members say.
+    """
+    name = type(error).__name__
     try:
-        return str(error) or type(error).__name__
+        if isinstance(error, ExceptionGroup):
+            return "；".join(map(error_text, error.exceptions))
+        message = str(error)
+        if message in map(repr, (error.args, *error.args)):
+            return f"{name}: {message}"
+        return message if message.strip() else name
     except Exception:
-        return type(error).__name__
+        return name

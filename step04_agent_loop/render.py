@@ -17,6 +17,7 @@ from .harness_types import (
     TurnEnd,
     TurnStart,
 )
+from .terminal import visible, visible_line
 
 
 async def render_events(events: AsyncGenerator[HarnessEvent, None]) -> None:
@@ -31,25 +32,34 @@ async def render_events(events: AsyncGenerator[HarnessEvent, None]) -> None:
                     print("助手> ", end="", flush=True)
                     line_open = True
                 case TextDelta(delta=delta):
-                    print(delta, end="", flush=True)
+                    print(visible(delta), end="", flush=True)
                 case ToolCallAnnounced():
                     pass  # Only announced: ToolCallStarted comes when it really runs.
                 case StreamDone():
                     print()
                     line_open = False
                 case StreamError(error=error):
-                    print(f"\n[错误] {error}" if line_open else f"[错误] {error}")
+                    if line_open:
+                        print()
+                    print(f"[错误] {visible(error)}")
                     line_open = False
                 case ToolCallStarted(tool_call=call):
-                    arguments = json.dumps(
-                        call.arguments, ensure_ascii=False, separators=(",", ":")
-                    )
-                    print(f"[工具调用] {call.name} {arguments}")
+                    print(f"[工具调用] {visible_line(call.name)} {compact_json(call.arguments)}")
                 case ToolCallFinished(tool_name=name, content=content, is_error=is_error):
-                    print(f"[工具结果] {name} → {content}{'（出错）' if is_error else ''}")
+                    shown = f"{visible_line(name)} → {visible(content)}"
+                    print(f"[工具结果] {shown}{'（出错）' if is_error else ''}")
                 case TurnEnd(turn=turn):
                     print(f"[第 {turn} 轮结束]")
                 case _:
                     assert_never(event)
     if line_open:
         print()
+
+
+def compact_json(arguments: object) -> str:
+    """Return arguments on one line: as JSON, or as Python shows them where JSON has no words."""
+    try:
+        shown: object = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        shown = arguments
+    return visible_line(shown)

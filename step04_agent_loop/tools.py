@@ -33,6 +33,7 @@ def calculate(left: str, sign: str, right: str) -> str:
     # This precision is enough for + - * to be exact; a division is rounded to it.
     with localcontext(prec=max(28, len(left) + len(right))):
         result = OPERATORS[sign](Decimal(left), Decimal(right))
+        # Without the zeros at the end; adding 0 takes the sign off -0.
         return f"{result.normalize() + 0:f}"
 
 

@@ -11,7 +11,6 @@ from .harness_types import (
     AssistantMessage,
     Context,
     HarnessEvent,
-    StreamDone,
     StreamError,
     StreamFn,
     StreamOptions,
@@ -27,7 +26,7 @@ from .harness_types import (
 )
 from .tools.registry import ToolRegistry
 from .tools.tool_types import ToolContext, ToolResult, quoted
-from .tools.validate import Invalid, validate
+from .tools.validate import validate
 
 
 async def run_agent_loop(
@@ -53,9 +52,9 @@ async def run_agent_loop(
         async with aclosing(stream_fn(context, stream_options)) as stream:
             async for event in stream:
                 yield event
-                if isinstance(event, StreamDone):
+                if event.type == "done":
                     assistant = event.message
-                elif isinstance(event, StreamError):
+                elif event.type == "error":
                     return  # The model failed: nothing of this turn is kept.
         if assistant is None:
             return  # The stream broke its contract; guessing what it meant helps nobody.
@@ -105,26 +104,35 @@ async def run_tool(
     """
     tool = tools.get(tool_call.name)
     if tool is None:
-        return ToolResult(f"未注册的工具：{quoted(tool_call.name)}", is_error=True)
+        return ToolResult(f"未注册的工具：{quoted(str(tool_call.name))}", is_error=True)
 
     # The first gate: what the model made up is checked before anything runs.
     checked = validate(tool.parameters, tool_call.arguments)
-    if isinstance(checked, Invalid):
+    if not checked.ok:
         return ToolResult(f"参数校验失败：{'；'.join(checked.errors)}", is_error=True)
 
     # The second gate: a tool is foreign code, may raise, and may return what it likes.
     try:
         result = await tool.execute(checked.value, tool_context)
-        if not isinstance(result, ToolResult) or not isinstance(result.content, str):
-            raise TypeError("工具没有返回 ToolResult")
-        return result
     except Exception as error:
         return ToolResult(f"工具执行失败：{quoted(error_text(error))}", is_error=True)
+    if not isinstance(result, ToolResult) or not isinstance(result.content, str):
+        return ToolResult("工具执行失败：工具没有返回 ToolResult", is_error=True)
+    return result
 
 
 def error_text(error: Exception) -> str:
-    """Return the error's message, or its class where it has none or cannot say it."""
+    """Return what an error says, with its class where the message alone says nothing.
+
+    `KeyError("path")` only says 'path'. A group says what its members say.
+    """
+    name = type(error).__name__
     try:
-        return str(error) or type(error).__name__
+        if isinstance(error, ExceptionGroup):
+            return "；".join(map(error_text, error.exceptions))
+        message = str(error)
+        if message in map(repr, (error.args, *error.args)):
+            return f"{name}: {message}"
+        return message if message.strip() else name
     except Exception:
-        return type(error).__name__
+        return name

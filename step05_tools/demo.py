@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from .harness_types import Context
-from .main import chat, shown_lines, use_utf8
+from .main import chat
+from .terminal import quiet_end, shown_lines, use_utf8
 
 SCRIPT = [
     "读一下 note.txt",
@@ -23,4 +24,5 @@ def run_demo() -> Context:
 
 
 if __name__ == "__main__":
-    run_demo()
+    with quiet_end():
+        run_demo()

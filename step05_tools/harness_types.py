@@ -6,9 +6,10 @@ Everything here is data. `role` and `type` tell the members of a union apart.
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from .tools.tool_types import ToolSpec
+if TYPE_CHECKING:  # Only the name is needed here; so a tool may import these types.
+    from .tools.tool_types import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Context:
     """All that the model gets to see. The one mutable type: messages are appended in place."""
 
     messages: list[Message]
-    tools: list[ToolSpec] = field(default_factory=list)
+    tools: "list[ToolSpec]" = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from labs.breaking import break_it, is_right
-from labs.breaks import Break, apply_break, find_breaks, labs_folder, pinned_run, run_broken
-from labs.tasks import steps_with_tasks
+from labs.breaks import Break, apply_break, find_breaks, pinned_run, run_broken
+from labs.tasks import labs_folder, steps_with_tasks
 from shared import environment
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step

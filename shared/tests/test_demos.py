@@ -39,7 +39,7 @@ def test_a_demo_is_its_pinned_transcript_byte_for_byte(
 ) -> None:
     pinned = (step / "expected_output.txt").read_bytes()
     assert output_of("-m", f"{step.name}.demo", environment=environment) == pinned
-    assert output_of("-m", "shared", "demo", step.name[4:6], environment=environment) == pinned
+    assert output_of("-m", "labs", "demo", step.name[4:6], environment=environment) == pinned
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,8 +15,8 @@ LOOPS = [step for step in STEPS if (step / "agent_loop.py").exists()]
 
 # The functions that may be longer than ten lines, and why nobody should wonder.
 LONG_FUNCTIONS = {
-    "run_agent_loop": 45,  # The chapter reads it from top to bottom.
-    "render_stream": 25,  # One case an event.
+    "run_agent_loop": 50,  # The chapter reads it from top to bottom.
+    "render_stream": 27,  # One case an event.
     "render_events": 40,
     "__call__": 25,  # The stream of the fake model, event by event.
     "chat": 30,
@@ -23,10 +24,10 @@ LONG_FUNCTIONS = {
     "run_tool": 20,  # The gates stand one behind the other.
     "validate": 15,  # The chapter writes it by hand, in about 30 lines.
     "json_type": 18,  # One case a type.
-    "read_beginning": 16,  # One way out a kind of failure.
-    "beginning_of": 16,
-    "first_lines": 11,
+    "schema_faults": 14,  # One kind of fault after the other.
+    "decoded_lines": 11,
     "shown_line": 12,
+    "quiet_end": 11,
 }
 
 
@@ -34,17 +35,30 @@ def modules(step: Path) -> list[Path]:
     return [p for p in sorted(step.rglob("*.py")) if "tests" not in p.relative_to(step).parts]
 
 
+def imported(path: Path) -> set[str]:
+    """Return the packages that a module imports by name; its own it imports relatively."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_step_imports_the_standard_library_and_itself(step: Path) -> None:
     for path in modules(step):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            imported: list[str] = []
-            if isinstance(node, ast.Import):
-                imported = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported = [node.module or ""]
-            strangers = {name.split(".")[0] for name in imported} - sys.stdlib_module_names
-            assert not strangers, path
+        assert imported(path) <= sys.stdlib_module_names, path
+
+
+@pytest.mark.parametrize(
+    ("floor", "may_import"), [("shared", {"shared"}), ("labs", {"labs", "shared"})]
+)
+def test_no_import_runs_up_to_a_higher_floor(floor: str, may_import: set[str]) -> None:
+    house = {"labs", "shared", *(step.name for step in STEPS)}
+    for path in modules(ROOT / floor):
+        assert imported(path) & house <= may_import, path
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -62,6 +76,41 @@ def test_a_step_does_not_know_its_own_number(step: Path) -> None:
         assert not re.search(r"step ?\d", text, re.IGNORECASE), path
 
 
+def other_numbers(step: Path) -> list[str]:
+    """Return the lines that say the number of another step where that of this one has to stand."""
+    places = {
+        "README.md": r"^# step(\d\d)|step(\d\d)_|STEP=(\d\d)",
+        "demo.py": r"· step(\d\d)",
+        "expected_output.txt": r"· step(\d\d)",
+        "tests/**/*.py": r"step_?(\d\d)|STEP=(\d\d)",
+    }
+    found = []
+    for pattern, number in places.items():
+        for path in sorted(step.glob(pattern)):
+            for line in path.read_text("utf-8").splitlines():
+                said = {n for match in re.finditer(number, line) for n in match.groups() if n}
+                if said - {step.name[4:6]}:
+                    found.append(f"{step.name}/{path.relative_to(step).as_posix()}: {line}")
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_where_a_step_says_its_number_it_is_that_of_its_folder(step: Path) -> None:
+    found = other_numbers(step)
+    assert not found, "\n".join([f"the number has to be {step.name[4:6]} in", *found])
+
+
+def test_a_copy_in_which_nothing_was_renamed_is_noticed(tmp_path: Path) -> None:
+    last = STEPS[-1]
+    copy = shutil.copytree(last, tmp_path / "step99_copy")
+    found = "\n".join(other_numbers(copy))
+    for line in (f"README.md: # step{last.name[4:6]}", "README.md: make demo STEP=", "demo.py:  "):
+        assert f"step99_copy/{line}" in found
+    assert "step99_copy/README.md: Or, with nothing but Python" in found
+    (copy / "tests" / "test_demo.py").write_text(f"import {last.name}\n")
+    assert f"tests/test_demo.py: import {last.name}" in "\n".join(other_numbers(copy))
+
+
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Return how many lines the body of a function has, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
@@ -74,8 +123,8 @@ def test_nothing_grows_unseen(step: Path) -> None:
     for path in modules(step):
         text = path.read_text("utf-8")
         lines = sum(1 for line in text.splitlines() if line.strip())
-        if lines >= 120:
-            grown.append(f"{path.relative_to(ROOT)} has {lines} lines, 120 is too many")
+        if lines > 160:
+            grown.append(f"{path.relative_to(ROOT)} has {lines} lines, 160 is too many")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 most = LONG_FUNCTIONS.get(node.name, 10)

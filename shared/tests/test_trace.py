@@ -93,7 +93,7 @@ def test_the_flow_is_what_can_come_after_what() -> None:
         "2 ask stream_fn(context, stream_options)": [3],
         "3 loop async for event in stream": [4, 6],
         "4 event yield event": [5],
-        "5 out if isinstance(event, StreamError): return": [3],
+        "5 out if event.type == 'error': return": [3],
         "6 out if assistant is None: return": [7],
         "7 do context.messages.append(assistant)": [8],
         "8 if if not tool_calls": [9, 11],
@@ -230,6 +230,6 @@ import sys
 sys.path.insert(0, "")
 for package in ("jinja2", "pygments", "playwright"):
     sys.modules[package] = None
-from shared.command_line import main
+from labs.command_line import main
 sys.exit(main(["trace", "04", "--break", "no-append", "--text"]))
 """

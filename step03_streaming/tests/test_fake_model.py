@@ -1,14 +1,19 @@
 """The fake model: rules against the last message, never a queue of answers."""
 
+import asyncio
 from contextlib import aclosing
 
-from ..fake_model import FakeModel, Rule, match_key
+import pytest
+
+from ..fake_model import FakeModel, Rule, match_key, matching_rule
 from ..harness_types import (
     AssistantMessage,
     Context,
+    StreamDone,
     StreamError,
     StreamEvent,
     StreamOptions,
+    StreamStart,
     TextContent,
     TextDelta,
     user_text,
@@ -22,7 +27,7 @@ async def answer(model: FakeModel, context: Context) -> list[StreamEvent]:
 
 
 def said(events: list[StreamEvent]) -> str:
-    return "".join(event.delta for event in events if isinstance(event, TextDelta))
+    return "".join(event.delta for event in events if event.type == "text_delta")
 
 
 async def test_the_first_rule_that_matches_answers() -> None:
@@ -31,10 +36,40 @@ async def test_the_first_rule_that_matches_answers() -> None:
     assert said(await answer(model, Context([user_text("b")]))) == "other"
 
 
+def test_a_rule_matches_a_part_of_the_key_and_one_without_match_everything() -> None:
+    part, everything = Rule("part", match="a"), Rule("everything")
+    assert matching_rule([part, everything], "xax") is part
+    assert matching_rule([part, everything], "") is everything
+    assert matching_rule([part], "b") is None
+
+
 async def test_the_last_message_is_the_match_key_whoever_it_is_from() -> None:
     assert match_key(Context([])) == ""
     assert match_key(Context([user_text("hi")])) == "hi"
     assert match_key(Context([AssistantMessage([TextContent("ho")], "stop")])) == "ho"
+
+
+async def test_a_reply_comes_in_pieces_of_two_characters_and_ends_whole() -> None:
+    events = await answer(FakeModel([Rule("你好吗")]), Context([user_text("hi")]))
+    whole = StreamDone(AssistantMessage([TextContent("你好吗")], "stop"))
+    assert events == [StreamStart(), TextDelta("你好"), TextDelta("吗"), whole]
+
+
+@pytest.mark.parametrize(
+    ("options", "waited"), [(StreamOptions(delay=0.5), [0.5]), (StreamOptions(), []), (None, [])]
+)
+async def test_the_model_waits_only_between_two_pieces(
+    options: StreamOptions | None, waited: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    async def note(delay: float) -> None:
+        pauses.append(delay)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+    async with aclosing(FakeModel([Rule("你好吗")])(Context([]), options)) as stream:
+        assert [event.type async for event in stream][1:-1] == ["text_delta", "text_delta"]
+    assert pauses == waited
 
 
 async def test_a_stream_can_break_in_the_middle() -> None:

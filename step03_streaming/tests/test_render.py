@@ -41,6 +41,18 @@ async def test_only_a_stream_that_ended_well_gives_a_message(
     assert capsys.readouterr().out == lines
 
 
+async def test_words_of_a_model_cannot_act_on_the_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def stream() -> AsyncGenerator[StreamEvent, None]:
+        yield StreamStart()
+        yield TextDelta("\x1b[2Ja\n\tb\r")
+        yield StreamError("\u202elost")
+
+    await render_stream(stream())
+    assert capsys.readouterr().out == "助手> \\x1b[2Ja\n\tb\\r\n[错误] \\u202elost\n"
+
+
 async def test_a_stream_is_closed_when_the_screen_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = []
 

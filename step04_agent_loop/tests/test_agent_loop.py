@@ -1,8 +1,9 @@
 """The loop: its four ways to end, what it appends, and what it leaves behind."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from shared.pairing import pairing_faults
 
-from ..agent_loop import run_agent_loop
 from ..harness_types import (
     AssistantMessage,
     Context,
@@ -23,94 +23,23 @@ from ..harness_types import (
     TextContent,
     TextDelta,
     ToolCallAnnounced,
-    ToolCallContent,
     ToolResultMessage,
     message_text,
     user_text,
 )
-from ..tools import ToolHandler
-
-
-class ScriptedModel:
-    """A StreamFn that plays one list of events a turn, and the last list ever after."""
-
-    def __init__(self, *turns: Sequence[StreamEvent]) -> None:
-        self.turns = turns
-        self.asked = 0
-        self.open_streams = 0
-
-    async def __call__(
-        self, context: Context, options: StreamOptions | None, /
-    ) -> AsyncGenerator[StreamEvent, None]:
-        assert self.asked < 100, "this model would be asked for ever"
-        turn = self.turns[min(self.asked, len(self.turns) - 1)]
-        self.asked += 1
-        self.open_streams += 1
-        try:
-            for event in turn:
-                yield event
-        finally:
-            self.open_streams -= 1
-
-
-def says(text: str) -> list[StreamEvent]:
-    message = AssistantMessage([TextContent(text)], "stop")
-    return [StreamStart(), TextDelta(text), StreamDone(message)]
-
-
-def wants(*calls: ToolCallContent) -> list[StreamEvent]:
-    announced = [ToolCallAnnounced(call) for call in calls]
-    return [StreamStart(), *announced, StreamDone(AssistantMessage([*calls], "toolUse"))]
-
-
-def call(call_id: str, name: str = "echo") -> ToolCallContent:
-    return ToolCallContent(call_id, name, {"value": call_id})
-
-
-async def echo(arguments: dict[str, object]) -> str:
-    return str(arguments["value"])
-
-
-class UnspeakableError(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no words")
-
-
-async def explode(arguments: dict[str, object]) -> str:
-    raise ValueError("boom")
-
-
-async def explode_silently(arguments: dict[str, object]) -> str:
-    raise ValueError
-
-
-async def explode_unspeakably(arguments: dict[str, object]) -> str:
-    raise UnspeakableError
-
-
-async def answer_nonsense(arguments: dict[str, object]) -> str:
-    return {"a": 1}  # type: ignore[return-value]
-
-
-TOOLS: dict[str, ToolHandler] = {
-    "echo": echo,
-    "explode": explode,
-    "silent": explode_silently,
-    "unspeakable": explode_unspeakably,
-    "nonsense": answer_nonsense,
-}
+from .scripted_model import ECHO, Handler, ScriptedModel, call, echo, says, start_loop, wants
 
 
 async def run(
-    model: ScriptedModel, context: Context | None = None, max_turns: int = 8
+    model: ScriptedModel,
+    context: Context | None = None,
+    tools: Mapping[str, Handler] = ECHO,
+    **options: Any,
 ) -> tuple[list[HarnessEvent], Context]:
+    """Let a run go to its end, and return its events and what the model would see next."""
     context = context or Context([user_text("go")])
-    events: list[HarnessEvent] = []
-    loop = run_agent_loop(stream_fn=model, context=context, tools=TOOLS, max_turns=max_turns)
-    async with aclosing(loop):
-        async for event in loop:
-            events.append(event)
-    return events, context
+    async with aclosing(start_loop(model, context, tools, **options)) as loop:
+        return [event async for event in loop], context
 
 
 def kinds(events: Sequence[HarnessEvent]) -> list[str]:
@@ -124,32 +53,39 @@ def roles(context: Context) -> list[str]:
 # The four ways to end.
 
 
-async def test_it_ends_when_the_model_wants_no_tool() -> None:
+async def test_a_run_ends_when_the_model_wants_no_tool() -> None:
     events, context = await run(ScriptedModel(says("hello")))
     assert kinds(events) == ["turn_start", "start", "text_delta", "done", "turn_end"]
     assert roles(context) == ["user", "assistant"]
 
 
-async def test_it_ends_when_the_model_fails_and_keeps_nothing_of_that_turn() -> None:
+async def test_a_run_ends_when_the_model_fails_and_keeps_nothing_of_that_turn() -> None:
     half: list[StreamEvent] = [StreamStart(), TextDelta("hel"), ToolCallAnnounced(call("c1"))]
     events, context = await run(ScriptedModel([*half, StreamError("lost")]))
     assert kinds(events) == ["turn_start", "start", "text_delta", "toolcall", "error"]
     assert roles(context) == ["user"]
 
 
-async def test_it_ends_when_the_stream_stops_without_a_last_event() -> None:
+async def test_a_run_ends_when_the_stream_stops_without_a_last_event() -> None:
     events, context = await run(ScriptedModel([StreamStart(), ToolCallAnnounced(call("c1"))]))
     assert kinds(events) == ["turn_start", "start", "toolcall"]
     assert roles(context) == ["user"]
 
 
-async def test_it_ends_with_an_error_when_the_turns_are_used_up() -> None:
+async def test_a_run_ends_with_an_error_when_its_turns_are_used_up() -> None:
     model = ScriptedModel(wants(call("c1")), wants(call("c2")))
     events, context = await run(model, max_turns=2)
     assert events[-1] == StreamError("Agent Loop 达到最大轮数 2，已强制停止。")
     assert kinds(events).count("error") == 1
     assert model.asked == 2
     assert roles(context) == ["user", "assistant", "toolResult", "assistant", "toolResult"]
+
+
+async def test_a_run_has_eight_turns_if_nobody_says_how_many() -> None:
+    model = ScriptedModel(wants(call("c1")))
+    events, _ = await run(model)
+    assert model.asked == 8
+    assert events[-1] == StreamError("Agent Loop 达到最大轮数 8，已强制停止。")
 
 
 @pytest.mark.parametrize("max_turns", [0, -1])
@@ -168,21 +104,40 @@ async def test_after_the_limit_the_conversation_goes_on() -> None:
     assert pairing_faults(context.messages) == []
 
 
+# A stream with two last events breaks its contract. An error ends the run wherever it comes.
+
+
+async def test_an_error_behind_the_last_event_still_ends_the_run() -> None:
+    model = ScriptedModel([*wants(call("c1")), StreamError("lost")])
+    events, context = await run(model)
+    assert kinds(events) == ["turn_start", "start", "toolcall", "done", "error"]
+    assert (model.asked, roles(context)) == (1, ["user"])
+
+
+async def test_nothing_behind_an_error_is_listened_to() -> None:
+    model = ScriptedModel([StreamStart(), StreamError("lost"), *says("hello")])
+    events, context = await run(model)
+    assert kinds(events) == ["turn_start", "start", "error"]
+    assert (model.asked, roles(context), model.open_streams) == (1, ["user"], 0)
+
+
 # What a turn does.
 
 
 async def test_a_tool_turn_tells_people_and_the_model() -> None:
     events, context = await run(ScriptedModel(wants(call("c1")), says("done")))
     first_turn = ["turn_start", "start", "toolcall", "done", "tool_call", "tool_result", "turn_end"]
-    assert kinds(events)[: len(first_turn)] == first_turn
+    second_turn = ["turn_start", "start", "text_delta", "done", "turn_end"]
+    assert kinds(events) == first_turn + second_turn
+    assert [e.turn for e in events if e.type in ("turn_start", "turn_end")] == [1, 1, 2, 2]
+    assert [e.tool_call for e in events if e.type == "tool_call"] == [call("c1")]
     assert context.messages[2] == ToolResultMessage("c1", "echo", [TextContent("c1")])
 
 
 async def test_the_result_is_in_the_context_when_people_see_it() -> None:
     context = Context([user_text("go")])
     model = ScriptedModel(wants(call("c1")), says("done"))
-    loop = run_agent_loop(stream_fn=model, context=context, tools=TOOLS)
-    async with aclosing(loop):
+    async with aclosing(start_loop(model, context)) as loop:
         async for event in loop:
             if event.type == "tool_call":
                 assert roles(context) == ["user", "assistant"]
@@ -209,45 +164,84 @@ async def test_the_stop_reason_decides_nothing() -> None:
     assert roles(context) == ["user", "assistant", "toolResult", "assistant"]
 
 
+async def test_the_model_gets_the_options_that_the_loop_was_given() -> None:
+    model, options = ScriptedModel(says("hello")), StreamOptions(delay=1)
+    await run(model, stream_options=options)
+    assert model.options is options
+    await run(model)
+    assert model.options is None
+
+
 # What a tool may do to it.
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("explode", "工具执行失败：boom"),
-        ("silent", "工具执行失败：ValueError"),
-        ("unspeakable", "工具执行失败：UnspeakableError"),
-        ("nonsense", "工具执行失败：工具没有返回文字"),
-        ("nobody", "未注册的工具：nobody"),
-        ("__class__", "未注册的工具：__class__"),
-    ],
-)
-async def test_a_failing_tool_is_a_result_and_its_neighbours_run(name: str, text: str) -> None:
-    calls = wants(call("c1"), call("c2", name), call("c3"))
-    events, context = await run(ScriptedModel(calls, says("done")))
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+async def fail_in_groups(arguments: dict[str, object]) -> str:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fail_in_one_more_group())
+    return "never"
+
+
+async def fail_in_one_more_group() -> None:
+    raise ExceptionGroup("two", [ValueError("boom"), ExceptionGroup("one", [KeyError("path")])])
+
+
+def raising(error: BaseException) -> Handler:
+    async def fail(arguments: dict[str, object]) -> str:
+        raise error
+
+    return fail
+
+
+FAILURES: list[tuple[Handler, str]] = [
+    (raising(ValueError("boom")), "boom"),
+    (raising(ValueError()), "ValueError"),
+    (raising(ValueError(" \n")), "ValueError"),
+    (raising(KeyError("path")), "KeyError: 'path'"),
+    (raising(KeyError()), "KeyError"),
+    (raising(ValueError(7)), "ValueError: 7"),
+    (raising(ValueError(None)), "ValueError: None"),
+    (raising(ValueError("a", 1)), "ValueError: ('a', 1)"),
+    (raising(UnspeakableError()), "UnspeakableError"),
+    (raising(StopIteration()), "coroutine raised StopIteration"),
+    (fail_in_groups, "boom；KeyError: 'path'"),
+]
+
+
+@pytest.mark.parametrize(("tool", "text"), FAILURES, ids=[text for _, text in FAILURES])
+async def test_a_failing_tool_is_a_result_and_its_neighbours_run(tool: Handler, text: str) -> None:
+    calls = wants(call("c1"), call("c2", "failing"), call("c3"))
+    tools = {"echo": echo, "failing": tool}
+    events, context = await run(ScriptedModel(calls, says("done")), tools=tools)
     results = [m for m in context.messages if m.role == "toolResult"]
     told = [(m.tool_call_id, message_text(m), m.is_error) for m in results]
-    assert told == [("c1", "c1", False), ("c2", text, True), ("c3", "c3", False)]
+    assert told == [
+        ("c1", "c1", False),
+        ("c2", f"工具执行失败：{text}", True),
+        ("c3", "c3", False),
+    ]
     shown = [(e.tool_call_id, e.content, e.is_error) for e in events if e.type == "tool_result"]
     assert shown == told
 
 
+@pytest.mark.parametrize("name", ["nobody", "__class__", "", None, ["echo"], {"echo": 1}])
+async def test_a_tool_that_nobody_has_registered_is_one_result(name: Any) -> None:
+    events, context = await run(ScriptedModel(wants(call("c1", name)), says("done")))
+    text = f"未注册的工具：{name}"
+    assert context.messages[2] == ToolResultMessage("c1", name, [TextContent(text)], is_error=True)
+    assert kinds(events)[-1] == "turn_end"
+
+
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-def test_what_is_no_failure_passes(stop: type[BaseException]) -> None:
-    async def leave(arguments: dict[str, object]) -> str:
-        raise stop
-
-    async def answer() -> None:
-        model = ScriptedModel(wants(call("c1", "leave")))
-        context = Context([user_text("go")])
-        loop = run_agent_loop(stream_fn=model, context=context, tools={"leave": leave})
-        async with aclosing(loop):
-            async for _ in loop:
-                pass
-
+def test_an_exception_that_is_no_failure_of_a_tool_passes(stop: type[BaseException]) -> None:
+    model = ScriptedModel(wants(call("c1", "leave")))
     with pytest.raises(stop):
-        asyncio.run(answer())
+        asyncio.run(run(model, tools={"leave": raising(stop())}))
+    assert model.open_streams == 0
 
 
 async def test_a_cancelled_run_stops_inside_its_tool() -> None:
@@ -258,16 +252,8 @@ async def test_a_cancelled_run_stops_inside_its_tool() -> None:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets that event")
 
-    context = Context([user_text("go")])
     model = ScriptedModel(wants(call("c1", "wait")))
-
-    async def answer() -> None:
-        loop = run_agent_loop(stream_fn=model, context=context, tools={"wait": wait_for_ever})
-        async with aclosing(loop):
-            async for _ in loop:
-                pass
-
-    task = asyncio.create_task(answer())
+    task = asyncio.create_task(run(model, tools={"wait": wait_for_ever}))
     await inside.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -281,7 +267,7 @@ async def test_a_cancelled_run_stops_inside_its_tool() -> None:
 @pytest.mark.parametrize("last", ["start", "text_delta", "done"])
 async def test_leaving_closes_the_stream_of_the_model_at_once(last: str) -> None:
     model = ScriptedModel(says("hello"))
-    loop = run_agent_loop(stream_fn=model, context=Context([user_text("go")]), tools=TOOLS)
+    loop = start_loop(model, Context([user_text("go")]))
     async for event in loop:
         if event.type == last:
             break
@@ -292,8 +278,13 @@ async def test_leaving_closes_the_stream_of_the_model_at_once(last: str) -> None
 
 # Whatever the model and its tools do.
 
-NAMES = [*TOOLS, "nobody"]
-CALLS = st.lists(st.sampled_from(NAMES), max_size=3)
+TOOLS: dict[str, Handler] = {
+    "echo": echo,
+    "explode": raising(ValueError("boom")),
+    "silent": raising(ValueError()),
+    "unspeakable": raising(UnspeakableError()),
+}
+CALLS = st.lists(st.sampled_from([*TOOLS, "nobody"]), max_size=3)
 ENDINGS = st.sampled_from(["done", "error", "nothing"])
 
 
@@ -310,7 +301,7 @@ def test_every_call_gets_one_result_and_every_turn_its_end(
         if ending == "error":
             turns[-1].append(StreamError("lost"))
     model = ScriptedModel(*turns)
-    events, context = asyncio.run(run(model, max_turns=max_turns))
+    events, context = asyncio.run(run(model, tools=TOOLS, max_turns=max_turns))
 
     assert pairing_faults(context.messages) == []
     assert model.asked <= max_turns

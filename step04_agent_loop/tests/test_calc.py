@@ -16,11 +16,12 @@ from ..tools import create_tools
         ("2--3", "5"),
         ("0*-5", "0"),
         ("1/0", "除数不能为 0"),
+        ("0/0", "除数不能为 0"),
         ("1+", "无法解析表达式：1+"),
         ("__import__('os')", "无法解析表达式：__import__('os')"),
     ],
 )
-async def test_what_people_expect(expression: str, answer: str) -> None:
+async def test_an_operation_gives_the_answer_people_expect(expression: str, answer: str) -> None:
     assert await create_tools()["calc"]({"expression": expression}) == answer
 
 

@@ -36,12 +36,12 @@ async def calc(expression: str) -> ToolResult:
         ("9" * 100 + "*" + "9" * 100, str((10**100 - 1) ** 2)),
     ],
 )
-async def test_what_people_expect(expression: str, answer: str) -> None:
+async def test_an_operation_gives_the_number_people_expect(expression: str, answer: str) -> None:
     assert await calc(expression) == ToolResult(answer)
 
 
 @pytest.mark.parametrize("expression", ["1/0", "0/0", "1/0.0", "1/-0"])
-async def test_division_by_zero_is_an_error_now(expression: str) -> None:
+async def test_division_by_zero_is_an_error(expression: str) -> None:
     assert await calc(expression) == ToolResult("除数不能为 0", is_error=True)
 
 
@@ -69,7 +69,7 @@ async def test_division_by_zero_is_an_error_now(expression: str) -> None:
         "9" * 101 + "+1",
     ],
 )
-async def test_the_rest_cannot_be_parsed(expression: str) -> None:
+async def test_an_expression_of_another_form_cannot_be_parsed(expression: str) -> None:
     assert await calc(expression) == ToolResult(f"无法解析表达式：{expression}", is_error=True)
 
 
@@ -83,13 +83,13 @@ async def test_the_rest_cannot_be_parsed(expression: str) -> None:
         f"0.{'9' * 1_000_000}+1",
     ],
 )
-async def test_a_megabyte_is_refused_in_a_line(expression: str) -> None:
+async def test_an_endless_expression_is_refused_in_a_line(expression: str) -> None:
     answer = await calc(expression)
     assert answer.is_error
     assert len(answer.content) < 400
 
 
-async def test_what_cannot_be_encoded_does_not_come_back() -> None:
+async def test_a_character_that_cannot_be_encoded_does_not_come_back() -> None:
     answer = await calc("1+1\ud800")
     assert answer == ToolResult("无法解析表达式：1+1\\ud800", is_error=True)
 
@@ -100,7 +100,7 @@ NUMBERS = st.integers(-(10**60), 10**60).map(str) | st.decimals(
 
 
 @given(NUMBERS, st.sampled_from("+-*"), NUMBERS)
-def test_all_but_division_is_exact(left: str, sign: str, right: str) -> None:
+def test_every_operation_but_division_is_exact(left: str, sign: str, right: str) -> None:
     a, b = Fraction(left), Fraction(right)
     exact = {"+": a + b, "-": a - b, "*": a * b}[sign]
     assert Fraction(calculate(left, sign, right)) == exact

@@ -61,7 +61,7 @@ FIRST_40 = "\n".join(f"line {n}" for n in range(1, 41))
         (("a" + "😀" * 5000).encode(), "a" + "😀" * 999 + "…（这一行太长，只显示前 1000 个字符）"),
     ],
 )
-async def test_the_beginning_of_a_file(work: Path, content: bytes, answer: str) -> None:
+async def test_a_file_is_shown_from_its_beginning(work: Path, content: bytes, answer: str) -> None:
     (work / "a.txt").write_bytes(content)
     assert await read(work, "a.txt") == ToolResult(answer)
 
@@ -77,7 +77,7 @@ async def test_the_beginning_of_a_file(work: Path, content: bytes, answer: str) 
         (b"ok\n\xe4\xbd", "它不是 UTF-8 编码的文本"),
     ],
 )
-async def test_what_is_no_text(work: Path, content: bytes, reason: str) -> None:
+async def test_a_file_that_is_no_text_is_refused(work: Path, content: bytes, reason: str) -> None:
     (work / "a.txt").write_bytes(content)
     answer = await read(work, "a.txt")
     assert answer.is_error
@@ -108,7 +108,7 @@ async def test_a_line_of_50_megabytes_is_read_but_not_kept(work: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["a.txt", "./a.txt", "sub/../a.txt"])
-async def test_what_lies_inside(work: Path, path: str) -> None:
+async def test_a_file_inside_is_read_whatever_its_path_looks_like(work: Path, path: str) -> None:
     (work / "sub").mkdir()
     (work / "a.txt").write_text("hello")
     assert await read(work, path) == ToolResult("hello")
@@ -118,7 +118,7 @@ async def test_what_lies_inside(work: Path, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["../secret.txt", "sub/../../secret.txt", "../work-secret/x.txt", "/etc/hosts", ".."]
 )
-async def test_what_lies_outside_is_refused_by_the_name_it_was_given(work: Path, path: str) -> None:
+async def test_a_file_outside_is_refused_by_the_name_it_was_given(work: Path, path: str) -> None:
     answer = await read(work, path)
     assert answer == ToolResult(f"拒绝访问工作目录之外的路径：{path}", is_error=True)
 
@@ -164,7 +164,7 @@ async def test_a_refusal_says_what_to_do_and_shows_no_other_path(
 
 
 @posix
-async def test_nothing_but_a_regular_file_is_opened(work: Path) -> None:
+async def test_only_a_regular_file_is_opened(work: Path) -> None:
     os.mkfifo(work / "pipe")
     (work / "zero").symlink_to("/dev/zero")
     (work / "loop").symlink_to("loop")
@@ -179,7 +179,7 @@ async def test_nothing_but_a_regular_file_is_opened(work: Path) -> None:
 
 @posix
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root reads all")
-async def test_a_file_that_may_not_be_read(work: Path) -> None:
+async def test_a_file_without_permission_is_refused(work: Path) -> None:
     (work / "a.txt").write_text("hello")
     (work / "a.txt").chmod(0)
     assert (await read(work, "a.txt")).content == "读不了「a.txt」：没有读取它的权限"
@@ -221,7 +221,7 @@ async def test_reading_does_not_hold_up_the_event_loop(
     ],
     ids=["fifo", "link"],
 )
-async def test_what_a_file_becomes_after_the_check_is_not_waited_for_or_followed(
+async def test_a_file_that_is_replaced_after_the_check_is_not_followed_or_waited_for(
     become: Callable[[Path], None], reason: str, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (work / "a.txt").write_text("hello")

@@ -36,8 +36,10 @@ def errors(value: object) -> list[str]:
     "value",
     [{"name": "", "count": 0}, {"name": "a", "count": 1.5, "loud": False}],
 )
-def test_what_fits_comes_through_as_it_is(value: dict[str, object]) -> None:
-    assert validate(SCHEMA, value) == Valid(value)
+def test_arguments_that_fit_come_through_as_they_are(value: dict[str, object]) -> None:
+    checked = validate(SCHEMA, value)
+    assert checked == Valid(value)
+    assert checked.ok
 
 
 @pytest.mark.parametrize("value", [None, [], "{}", 1, True, "x" * 200_000])
@@ -68,7 +70,7 @@ def test_all_errors_are_told_at_once_and_in_order() -> None:
         ({1}, "set"),
     ],
 )
-def test_what_is_no_number(value: object, kind: str) -> None:
+def test_a_value_of_another_type_is_no_number(value: object, kind: str) -> None:
     assert errors({"name": "a", "count": value}) == [f"参数 count 应为 number，实际是 {kind}"]
 
 
@@ -78,7 +80,7 @@ def test_null_is_no_value_of_an_optional_parameter_either() -> None:
     ]
 
 
-def test_what_the_model_made_up_is_quoted_short_and_encodable() -> None:
+def test_a_name_that_the_model_made_up_is_quoted_short_and_encodable() -> None:
     many: dict[str, object] = {f"{'k' * 1000}{n}": n for n in range(10_000)}
     told = errors({"name": "a", "count": 1, "\ud800": 1, **many})
     assert len("；".join(told)) < 2000
@@ -94,7 +96,7 @@ def test_every_parameter_of_the_schema_is_named() -> None:
 
 
 @given(st.one_of(JSON, st.dictionaries(st.sampled_from(["name", "count", "loud", "x"]), JSON)))
-def test_it_answers_whatever_comes_and_changes_nothing(value: object) -> None:
+def test_validation_answers_whatever_comes_and_changes_nothing(value: object) -> None:
     before = copy.deepcopy(value)
     answer = validate(SCHEMA, value)
     assert repr(value) == repr(before)
@@ -105,3 +107,4 @@ def test_it_answers_whatever_comes_and_changes_nothing(value: object) -> None:
         assert isinstance(answer.value.get("loud", True), bool)
     else:
         assert answer.errors
+        assert not answer.ok

@@ -19,7 +19,7 @@ OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": opera
 async def calc(args: dict[str, object], context: ToolContext) -> ToolResult:
     """Work out one operation on two numbers, such as 12*8.
 
-    What is no such expression, and a division by zero, come back as a result with `is_error`.
+    Everything else, and a division by zero, come back as a result with `is_error`.
     """
     # cast checks nothing. It is right because validate has run before, and for no other reason.
     expression = cast(str, args.get("expression"))
@@ -37,6 +37,7 @@ def calculate(left: str, sign: str, right: str) -> str:
     # This precision is enough for + - * to be exact; a division is rounded to it.
     with localcontext(prec=max(28, len(left) + len(right))):
         result = OPERATORS[sign](Decimal(left), Decimal(right))
+        # Without the zeros at the end; adding 0 takes the sign off -0.
         return f"{result.normalize() + 0:f}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
-MAX_QUOTED = 200  # characters
+from .quoting import quoted as quoted
 
 
 class PropertySchema(TypedDict):
@@ -19,7 +19,7 @@ class PropertySchema(TypedDict):
 
 
 class ParametersSchema(TypedDict):
-    """All parameters of a tool: a JSON Schema as it stands. Other names than these are refused."""
+    """All parameters of a tool: this is JSON Schema. Other names than these are refused."""
 
     type: Literal["object"]
     properties: dict[str, PropertySchema]
@@ -55,10 +55,3 @@ class ToolDefinition(ToolSpec):
     """A spec together with its code, which gets arguments that `validate` has let through."""
 
     execute: Callable[[dict[str, object], ToolContext], Awaitable[ToolResult]]
-
-
-def quoted(text: str) -> str:
-    """Return what the model wrote, fit to be sent back to it: not too long, and encodable."""
-    if len(text) > MAX_QUOTED:
-        text = f"{text[:MAX_QUOTED]}…"
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

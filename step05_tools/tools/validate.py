@@ -6,6 +6,7 @@ It converts nothing: "3" is no number, and null is no value of any parameter, re
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from .tool_types import ParametersSchema, quoted
 
@@ -14,8 +15,9 @@ MAX_UNKNOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """The arguments, as they came."""
+    """The arguments, unchanged."""
 
+    ok: ClassVar[Literal[True]] = True
     value: dict[str, object]
 
 
@@ -23,6 +25,7 @@ class Valid:
 class Invalid:
     """What is wrong with them, in words for the model."""
 
+    ok: ClassVar[Literal[False]] = False
     errors: list[str]
 
 
@@ -38,8 +41,10 @@ def validate(schema: ParametersSchema, value: object) -> Valid | Invalid:
     properties = schema.get("properties", {})
     errors = [f"缺少必填参数 {name}" for name in schema.get("required", []) if name not in value]
     for name, schema_of_one in properties.items():
-        if name in value and json_type(value[name]) != schema_of_one["type"]:
-            wanted, got = schema_of_one["type"], json_type(value[name])
+        if name not in value:
+            continue
+        wanted, got = schema_of_one["type"], json_type(value[name])
+        if got != wanted:
             errors.append(f"参数 {name} 应为 {wanted}，实际是 {got}")
     unknown = [name for name in value if name not in properties]
     errors += [f"不认识的参数 {quoted(str(name))}" for name in unknown[:MAX_UNKNOWN]]
@@ -66,3 +71,27 @@ def json_type(value: object) -> str:
         case dict():
             return "object"
     return type(value).__name__
+
+
+PROPERTY_TYPES = ("string", "number", "boolean")
+
+
+def schema_faults(schema: ParametersSchema) -> list[str]:
+    """Return what `validate` could not check in a schema, in words for the author of the tool.
+
+    Keywords that it does not know, such as a default, are no fault: they are for the model.
+    """
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return ['its type has to be "object"']
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list | tuple):
+        return ["its properties have to be a dict, and required a list of their names"]
+    faults = [
+        f"the type of {name!r} has to be string, number or boolean"
+        for name, schema_of_one in properties.items()
+        if not isinstance(schema_of_one, dict) or schema_of_one.get("type") not in PROPERTY_TYPES
+    ]
+    faults += [
+        f"{name!r} is required, and no property" for name in required if name not in [*properties]
+    ]
+    return faults

@@ -1,4 +1,4 @@
-"""The door of `python -m shared`. An old Python must be able to read this file."""
+"""The door of `python3 -m labs`. An old Python must be able to read this file."""
 
 import sys
 

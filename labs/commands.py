@@ -1,0 +1,139 @@
+"""The commands, one row each: what is typed, what it does, and who does it.
+
+`python3 -m labs NAME ...` takes its words from here and help its lines; make has a rule of the same
+name for each row. A handler is named and not imported: `make demo` loads nothing but a demo.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One thing that can be said to a command.
+
+    With make it is a variable, such as STEP=04. Without, it is a word in its place, or `--step 04`
+    if it is an option. The handler gets it as a keyword argument, `parameter`: a step as its
+    folder, a switch as a bool, anything else as text, which is empty if nothing was said.
+    """
+
+    variable: str
+    parameter: str
+    example: str
+    help: str = ""
+    option: bool = False
+    switch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command; `handler` is "module:function", and the function returns an exit status."""
+
+    group: str
+    name: str
+    handler: str
+    help: str
+    arguments: tuple[Argument, ...] = ()
+
+
+def option(variable: str, parameter: str, example: str, text: str) -> Argument:
+    return Argument(variable, parameter, example, text, option=True)
+
+
+def switch(variable: str, parameter: str, text: str) -> Argument:
+    return Argument(variable, parameter, "1", text, option=True, switch=True)
+
+
+STEP_04 = Argument("STEP", "step", "04")
+STEP_05 = Argument("STEP", "step", "05")
+TASK_3 = Argument("TASK", "task", "3")
+HELLO = "你好"
+
+COMMANDS = (
+    Command("run", "demo", "labs.playing:demo", "play the demo of a step", (STEP_04,)),
+    Command("run", "chat", "labs.playing:chat", "talk to a step; /exit leaves", (STEP_05,)),
+    Command(
+        "read",
+        "diff",
+        "shared.step_diff:diff",
+        "what a step changes in the step before it",
+        (
+            STEP_05,
+            option("FROM", "other", "03", "in another step"),
+            option("FILE", "file", "agent_loop", "in one file"),
+            switch("ALL", "everything", "with tests, expected output and READMEs"),
+        ),
+    ),
+    Command(
+        "read",
+        "trace",
+        "labs.tracing:trace",
+        "watch the loop turn, in a browser",
+        (
+            STEP_04,
+            option("INPUT", "sentence", HELLO, "one sentence instead of the demo"),
+            option("BREAK", "name", "no-append", "beside a broken copy (see make break)"),
+            switch("TEXT", "text", "as a listing in the terminal"),
+            switch("OPEN", "show", "open the page at once"),
+        ),
+    ),
+    Command("practise", "lab", "labs.practice:lab", "the tasks, and how far you are", (STEP_04,)),
+    Command(
+        "practise",
+        "check",
+        "labs.handlers:check",
+        "check what you did for a task",
+        (STEP_04, TASK_3),
+    ),
+    Command(
+        "practise",
+        "hint",
+        "labs.handlers:hint",
+        "three hints, one at a time",
+        (STEP_04, TASK_3),
+    ),
+    Command(
+        "practise",
+        "solution",
+        "labs.handlers:solution",
+        "the reference solution, when yours is done",
+        (STEP_04, TASK_3, switch("SHOW", "show", "before that")),
+    ),
+    Command(
+        "practise",
+        "reset",
+        "labs.reset:reset",
+        "restore a step; your changes are saved first",
+        (Argument("STEP", "number", "04"),),
+    ),
+    Command(
+        "practise",
+        "break",
+        "labs.handlers:break_it",
+        "what can be broken in a step",
+        (STEP_04, Argument("NAME", "name", "no-append", "break it, in a copy")),
+    ),
+    Command(
+        "practise",
+        "rules",
+        "labs.rule_debugger:rules",
+        "whether the rules of a step have a problem",
+        (STEP_04, option("INPUT", "sentence", HELLO, "which rule answers")),
+    ),
+    Command(
+        "develop",
+        "test",
+        "labs.developing:test",
+        "run all tests",
+        (Argument("STEP", "number", "04", "those of one step"),),
+    ),
+    Command("develop", "lint", "labs.developing:lint", "ruff and mypy over everything"),
+    Command(
+        "develop",
+        "snapshots",
+        "labs.developing:snapshots",
+        "write the expected output of a step again",
+        (STEP_04, switch("ALL", "everything", "and all else that a changed step changes")),
+    ),
+    Command("develop", "bench", "shared.bench:main", "what a demo and a turn cost, as ratios"),
+    Command("develop", "screenshot", "labs.tracing:screenshot", "the picture in the README"),
+)
