@@ -1,31 +1,8 @@
-"""A recording: what happened in a conversation, statement by statement, and its file.
+"""A recording: what happened in a conversation, statement by statement."""
 
-The file is JSON Lines; RECORDING.md describes it. One that came from elsewhere is only looked at:
-everything is checked, nothing in it is run, and no name in it is opened.
-"""
+from dataclasses import dataclass, field
 
-import dataclasses
-import json
-import stat
-import types
-import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from pathlib import Path
-from typing import Any
-
-from ..errors import UsageError
-from ..language import say
-
-VERSION = 1
-LARGEST_FILE = 20_000_000  # bytes
-LARGEST_SOURCE = 200_000  # characters
-LARGEST_SCREEN = 5_000_000  # characters
-LARGEST_NUMBER = 2**53  # what a script in a browser counts exactly
-MOST_MOMENTS = 100_000
-MOST_PLACES = 5_000_000  # in all histories together
-MOST_LANES = 2
-LONG_TEXT = 80  # characters from which on a text is stored only once
+MOST_MOMENTS = 100_000  # Whoever wants to look at more than that looks at something else.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +55,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What was changed in the step before it ran: in `file`, `old` became `new`; and why it matters."""
+    """What was changed in the step before it ran: in `file`, `old` became `new`.
+
+    `why` says why it matters, and `questions` are to be answered before the run is seen.
+    """
 
     name: str
     why: str
@@ -90,21 +70,17 @@ class Cause:
 
 
 @dataclass(slots=True)
-class Moment:
-    """One statement that ran, and how things stand when the next one begins.
-
-    A statement that yields is an event as well: its moment lasts until people have seen the event.
-    A statement that calls a followed function is one moment, and the function's own come behind it.
+class Statement:
+    """One statement that ran. If it yields, it is an event as well.
 
     run: the user's sentence, counted from 1; turn: the turn of that run, 0 before the first.
     file, line: where the statement begins, a name among the recording's sources.
     value: what decided a branch or a loop: "True", "False", the turn that a `for` gives, the type
-        of the event that an `async for` gives, "end" when a loop has nothing more to give.
+        of the event that an `async for` gives, the error that an `except` takes, "end" when a loop
+        has nothing more to give.
     event: the type of the event, or "". detail: it in a few words. call_id: the call it is about.
-    history: which of the recording's histories is the one of this moment.
-    screen: how many characters are on the terminal.
     ask: which of the recording's asks is that of this turn, once the model has been asked.
-    ending: why the run ended, at its last moment.
+    ending: why the run ended, at its last statement.
     at: the microseconds since the recording began, for an event.
     """
 
@@ -116,21 +92,32 @@ class Moment:
     event: str = ""
     detail: str = ""
     call_id: str | None = None
-    history: int = 0
-    screen: int = 0
     ask: int | None = None
     ending: str = ""
     at: int = 0
 
 
 @dataclass(slots=True)
-class Recording:
-    """A conversation: its moments, and what they count and point into.
+class Moment(Statement):
+    """A statement, and how things stand when the next one begins.
+
+    After a statement that yields, people have seen the event. A statement that calls a function
+    which is followed too is one moment, and the moments of that function come behind it.
+
+    history: which of the recording's histories is the one that the model would see.
+    screen: how many characters are on the terminal.
+    """
+
+    history: int = 0
+    screen: int = 0
+
+
+@dataclass(slots=True)
+class Head:
+    """What a recording is of.
 
     what: "demo", "scene", "sentence" or "chat". title: what tells it from the one beside it.
     started: seconds since 1970. cause: what was changed in the step, if something was.
-    sources: the text of each file that was followed, as it ran, by its name within the step.
-    messages: all that there ever were; a history is a list of places among them.
     """
 
     step: str
@@ -138,6 +125,16 @@ class Recording:
     title: str = ""
     started: int = 0
     cause: Cause | None = None
+
+
+@dataclass(slots=True)
+class Recording(Head):
+    """A conversation: its moments, and what they count and point into.
+
+    sources: the text of each file that was followed, as it ran, by its name within the step.
+    messages: all that there ever were; a history is a list of places among them.
+    """
+
     sources: dict[str, str] = field(default_factory=dict)
     tools: list[Tool] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -153,3 +150,4 @@ class Recording:
     def first_sentence(self) -> str:
         """Return what the user said first."""
         return next((message.text for message in self.messages if message.role == "user"), "")
+
