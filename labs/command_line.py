@@ -33,6 +33,11 @@ def main(arguments: Sequence[str]) -> int:
         # The reader of our output has seen enough. Python would complain again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if arguments[0] in ("demo", "chat"):
+            raise  # It comes from the code of the step, and a traceback says where.
+        print(say("this does not work here: {error}", error=error), file=sys.stderr)
+        return 2
 
 
 def run(words: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+from shared import screen
 from shared.shipped import Shipped
 from shared.steps import ROOT, find_step
 from shared.trace import command
@@ -15,7 +16,7 @@ def trace(step: Path, sentence: str, name: str, text: bool, show: bool) -> int:
     """Record a step, beside a broken copy if a break is named; write the page or a listing."""
     lanes = recorded(step, name, sentence.strip())
     if text:
-        command.print_listing(lanes)
+        screen.show(command.listing_text(lanes))
         return 0
     page = "-".join(filter(None, [step.name, name, sentence and "sentence"]))
     return command.write_page(lanes, page, show=show)

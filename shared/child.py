@@ -14,13 +14,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .language import say
 from .steps import ROOT
 
 SECONDS = 8
 SCREEN_SIZE = 1_000_000  # characters
 
 # Not -m: this module would then be there twice, with two kinds of each of its errors.
-START = "import sys; from shared.child import main; main(sys.argv[1:])"
+# And no PYTHONPATH: the name of a folder may hold what separates two of them there.
+START = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from shared.child import main
+main(sys.argv[3:])
+"""
 
 
 class ChildError(Exception):
@@ -45,25 +52,24 @@ def call_in_child(root: Path, function: str, *arguments: str) -> Any:
 
     A dataclass comes back as a dict. ChildError if the code of the step fails or takes too long.
     """
-    path = os.pathsep.join([str(root), str(ROOT)])
     try:
         done = subprocess.run(
-            [sys.executable, "-c", START, function, *arguments],
+            [sys.executable, "-c", START, str(root), str(ROOT), function, *arguments],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise ChildError(
-            f"it was not done after {SECONDS} seconds: a loop that never ends?"
+            say("it did not end after {seconds} seconds: a loop that never ends?", seconds=SECONDS)
         ) from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise ChildError(" ".join(["it left without an answer.", *last])) from None
+        raise ChildError(" ".join([say("it left without an answer."), *last])) from None
     if "failure" in answer:
         raise ChildError(answer["failure"])
     return answer["result"]
@@ -86,12 +92,17 @@ def explained(error: BaseException) -> str:
     """Return one line that says what is wrong with the code of the step, and where."""
     match error:
         case EndlessScreenError():
-            return "it prints without end: a loop that never stops?"
-        case SyntaxError(filename=str(filename), lineno=int(line), msg=message):
-            return f"{Path(filename).name}, line {line}, is not Python: {message}"
+            return say("it prints without end: a loop that never ends?")
+        case SyntaxError(filename=str(filename), lineno=int(line), msg=reason):
+            return say(
+                "{file}, line {line}, is not Python: {reason}",
+                file=Path(filename).name,
+                line=line,
+                reason=reason,
+            )
         case ModuleNotFoundError(name=str(name)) if name.startswith("step"):
             file = name.partition(".")[2].replace(".", "/") or name
-            text = f"there is no {file} to import: deleted, renamed or misspelt?"
+            text = say("there is no {file} to import: deleted, renamed or misspelt?", file=file)
             return text + place_of(error)
     first_line = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first_line}{place_of(error)}"
@@ -101,4 +112,7 @@ def place_of(error: BaseException) -> str:
     """Return where in the code of a step an error came from, if it did."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if re.search(r"[\\/]step\d\d_", frame.filename)]
-    return f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    if not ours:
+        return ""
+    file, line = Path(ours[-1].filename).name, ours[-1].lineno
+    return say(" ({file}, line {line})", file=file, line=line)

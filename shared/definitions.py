@@ -4,17 +4,33 @@ import ast
 import difflib
 from pathlib import Path
 
+from .language import say
+
+
+class NotPythonError(Exception):
+    """A file that cannot be read as Python; the text says why, in one line."""
+
 
 def definitions(path: Path) -> dict[str, str]:
     """Return the code of every function, class and constant on the top level, by name.
 
-    A file that does not exist has none.
+    A file that does not exist has none. NotPythonError if a file is something else.
     """
     if not path.exists():
         return {}
     found: dict[str, str] = {}
-    text = path.read_text("utf-8")
-    for node in ast.parse(text, str(path)).body:
+    try:
+        text = path.read_text("utf-8")
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise NotPythonError(
+            say("not Python, see line {line}: {reason}", line=error.lineno or 1, reason=error.msg)
+        ) from None
+    except UnicodeDecodeError:
+        raise NotPythonError(say("not Python, since it is not UTF-8")) from None
+    except (ValueError, RecursionError, MemoryError) as error:  # A null byte; nested too deep.
+        raise NotPythonError(say("not Python: {reason}", reason=error)) from None
+    for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 found[name] = ast.unparse(node)

@@ -1,21 +1,27 @@
-"""The virtual environment of tests and checks, made from the locked versions when needed."""
+"""The virtual environment of tests and checks, made from the locked versions when needed.
 
+It is .venv. One that somebody else made, which has no stamp of ours, is never touched: then, and
+where there can be none (in a read-only folder, or below a name with a `:`), the environment stands
+in the user's cache.
+"""
+
+import contextlib
 import hashlib
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .errors import UsageError
+from .language import say
 from .steps import ROOT
 
-VENV = ROOT / ".venv"
-LOCK = ROOT / "requirements.lock"
-PYPROJECT = ROOT / "pyproject.toml"
-# Written last, so that an environment that was interrupted half-way is made again.
-STAMP = VENV / "made-from.txt"
+LOCK = "requirements.lock"
+# Says what an environment was made from, and that we made it. While we do, it says nothing.
+STAMP = "made-from.txt"
 
 
 def run_tool(module: str, *args: str) -> int:
@@ -23,43 +29,103 @@ def run_tool(module: str, *args: str) -> int:
     return subprocess.run([ready_python(), "-m", module, *args], cwd=ROOT).returncode
 
 
-def ready_python() -> Path:
-    """Return the environment's Python, after making it anew if what it is made from changed."""
-    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not (python.exists() and is_current()):
-        print("Setting up .venv from requirements.lock (once) ...", flush=True)
-        make_environment(python)
-        STAMP.write_text(fingerprint(), encoding="utf-8")
-    return python
+def is_current(root: Path = ROOT) -> bool:
+    """Return whether the environment is there, and made from what stands here now."""
+    return stamp_of(folder_of(root)) == fingerprint(root)
 
 
-def is_current() -> bool:
-    return STAMP.is_file() and STAMP.read_text("utf-8") == fingerprint()
+def ready_python(root: Path = ROOT) -> Path:
+    """Return the environment's Python, after making it again if what it is made from changed."""
+    folder = folder_of(root)
+    if stamp_of(folder) != fingerprint(root):
+        shown = folder.relative_to(root) if folder.is_relative_to(root) else folder
+        print(
+            say("Setting up {folder} from {lock} (once) ...", folder=shown, lock=LOCK), flush=True
+        )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locked(folder.with_name(f"{folder.name}.lock")):
+            # Somebody else may have made it while we waited.
+            if stamp_of(folder) != fingerprint(root):
+                make_environment(folder, root)
+    return python_of(folder)
 
 
-def make_environment(python: Path) -> None:
-    shutil.rmtree(VENV, ignore_errors=True)
+def folder_of(root: Path) -> Path:
+    """Return where the environment stands, or is to be made."""
+    folder = root / ".venv"
+    ours = not os.path.lexists(folder) or stamp_of(folder) is not None
+    if stamp_of(folder) == fingerprint(root):
+        return folder
+    if ours and os.access(root, os.W_OK) and os.pathsep not in str(root):
+        return folder
+    place = hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+    return cache_folder() / "mini-agent-harness" / place
+
+
+def cache_folder() -> Path:
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        if os.environ.get(name):
+            return Path(os.environ[name])
+    return Path("~/.cache").expanduser()
+
+
+def stamp_of(folder: Path) -> str | None:
+    """Return what our stamp in an environment says; None if it is not ours, or not to be read."""
+    try:
+        return (folder / STAMP).read_text("utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def python_of(folder: Path) -> Path:
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait until no other process is in here; a lock ends with the process that holds it.
+
+    The lock is SQLite's, since that is the same on every platform.
+    """
+    with contextlib.closing(sqlite3.connect(path, timeout=600, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+def make_environment(folder: Path, root: Path = ROOT) -> None:
+    """Make the environment; one that is interrupted half-way is ours, and is made again."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / STAMP).touch()
+    # The base Python: the one that runs may stand in the environment that was just deleted.
+    base = getattr(sys, "_base_executable", sys.executable)
+    venv = [base, "-I", "-m", "venv", str(folder)]
+    packages = ["install", "--quiet", "-r", str(root / LOCK)]
     uv = shutil.which("uv")
     if uv:
-        call([uv, "venv", "--quiet", "--python", sys.executable, str(VENV)])
-        call([uv, "pip", "install", "--quiet", "--python", str(python), "-r", str(LOCK)])
+        call([*venv, "--without-pip"])
+        call([uv, "pip", *packages, "--python", str(python_of(folder))])
     else:
-        call([sys.executable, "-m", "venv", str(VENV)])
-        pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
-        call([*pip, "install", "--quiet", "-r", str(LOCK)])
+        call(venv)
+        pip = [str(python_of(folder)), "-I", "-m", "pip", "--disable-pip-version-check"]
+        call([*pip, *packages])
+    (folder / STAMP).write_text(fingerprint(root), encoding="utf-8")
 
 
-def fingerprint() -> str:
-    """Return what the environment depends on: this Python, the lock and pyproject.toml."""
-    files = LOCK.read_bytes() + PYPROJECT.read_bytes()
-    return f"{sys.version}\n{hashlib.sha256(files).hexdigest()}\n"
+def fingerprint(root: Path) -> str:
+    """Return what the environment depends on: this Python and the locked versions."""
+    return f"{sys.version}\n{hashlib.sha256((root / LOCK).read_bytes()).hexdigest()}\n"
 
 
 def call(command: Sequence[str]) -> None:
-    try:
-        subprocess.run(command, cwd=ROOT, check=True)
-    except subprocess.CalledProcessError as error:
+    done = subprocess.run(command)
+    if done.returncode:
         raise UsageError(
-            f"could not set up .venv: {command[0]} ended with status {error.returncode}; "
-            "its own words are above. Is there a network, and room on the disk?"
-        ) from None
+            say(
+                "the environment of the tests could not be set up: {command} ended with status "
+                "{status}, and what it said is above. Is there a network, and room on the disk?",
+                command=Path(command[0]).name,
+                status=done.returncode,
+            )
+        )

@@ -11,7 +11,9 @@ def matching(rules: Sequence[Any], key: str) -> list[int]:
 
 
 def matches(rule: Any, key: str) -> bool:
-    step = sys.modules[type(rule).__module__]
+    # A reader may have made a rule of a kind of their own: the choice is where `Rule` is.
+    modules = [sys.modules[kind.__module__] for kind in type(rule).__mro__]
+    step: Any = next(module for module in modules if hasattr(module, "matching_rule"))
     return step.matching_rule([rule], key) is not None
 
 

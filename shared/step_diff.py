@@ -2,53 +2,53 @@
 
 import difflib
 import os
-import shutil
-import subprocess
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from .definitions import changed_lines, definitions
+from .definitions import NotPythonError, changed_lines, definitions
 from .errors import UsageError
-from .steps import ROOT, find_step, step_before
+from .language import say
+from .screen import show, visible
+from .steps import find_step, step_before
 
 TRANSCRIPT = "expected_output.txt"
 
 
 def diff(step: Path, other: str, file: str, everything: bool) -> int:
-    """Print what a step changes in another one or, if none is named, in the one before it."""
+    """Show what a step changes in another one or, if none is named, in the one before it."""
     old = find_step(other) if other else step_before(step)
-    print_diff(old, step, file=file, everything=everything)
+    text = diff_text(old, step, file=file, everything=everything)
+    show(coloured(text) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text)
     return 0
 
 
-def print_diff(old: Path, new: Path, *, file: str = "", everything: bool = False) -> None:
-    """Print the four parts, the short ones first.
+def diff_text(old: Path, new: Path, *, file: str = "", everything: bool = False) -> str:
+    """Return the four parts, the short ones first.
 
     `file` narrows them down to one file, named with or without its folder and ending. `everything`
-    takes in the tests, the pinned files and the READMEs.
+    includes the tests, the expected output and the READMEs.
     """
     paths = sorted(step_files(old, everything) | step_files(new, everything))
     if file:
         paths = chosen(paths, file.removeprefix(f"{old.name}/").removeprefix(f"{new.name}/"))
-    print(f"{old.name} -> {new.name}")
-    print("\n== files ==")
-    for path in paths:
-        print(f"  {file_status(old / path, new / path):9}{path}")
+    lines = [f"{old.name} -> {new.name}", "", "== files =="]
+    lines += [f"  {file_status(old / path, new / path):9}{path}" for path in paths]
     if not everything and not file:
-        print("  (tests, pinned files and READMEs are left out; ALL=1 shows them)")
-    print("\n== definitions ==")
+        note = say("tests, expected output and READMEs are left out; ALL=1 shows them")
+        lines.append(f"  ({note})")
+    lines += ["", "== definitions =="]
     for path in paths:
         if path.endswith(".py"):
-            for name, change in definition_changes(old / path, new / path).items():
-                module = path.removesuffix(".py").replace("/", ".")
-                print(f"  {module}.{name}: {change}")
-    print("\n== text ==")
+            lines += definition_lines(old, new, path)
+    lines += ["", "== text =="]
     for path in paths:
         if path != TRANSCRIPT:
-            print_text_diff(old / path, new / path)
+            lines += text_diff(old, new, path)
     if not file:
-        print("\n== transcript ==")
-        print_text_diff(old / TRANSCRIPT, new / TRANSCRIPT)
+        lines += ["", "== transcript ==", *text_diff(old, new, TRANSCRIPT)]
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def step_files(step: Path, everything: bool) -> set[str]:
@@ -70,7 +70,13 @@ def is_aside(path: Path) -> bool:
 def chosen(paths: list[str], file: str) -> list[str]:
     found = [p for p in paths if file in {p, p.removesuffix(".py"), Path(p).name, Path(p).stem}]
     if not found:
-        raise UsageError(f"no file {file!r} in these steps; there are: {', '.join(paths)}")
+        raise UsageError(
+            say(
+                "no file {file!r} in these steps; choose one: {choices}",
+                file=file,
+                choices=", ".join(paths),
+            )
+        )
     return found
 
 
@@ -80,6 +86,15 @@ def file_status(old: Path, new: Path) -> str:
     if not new.exists():
         return "gone"
     return "same" if old.read_bytes() == new.read_bytes() else "changed"
+
+
+def definition_lines(old: Path, new: Path, path: str) -> Iterator[str]:
+    module = path.removesuffix(".py").replace("/", ".")
+    try:
+        for name, change in definition_changes(old / path, new / path).items():
+            yield f"  {module}.{name}: {change}"
+    except NotPythonError as error:
+        yield f"  {module}: {error}"
 
 
 def definition_changes(old: Path, new: Path) -> dict[str, str]:
@@ -98,25 +113,30 @@ def definition_changes(old: Path, new: Path) -> dict[str, str]:
     return changes
 
 
-def print_text_diff(old: Path, new: Path) -> None:
-    """Print a unified diff of two files, either of which may be missing: git's if there is git."""
-    git = shutil.which("git")
-    if git is None:
-        print_plain_diff(old, new)
-        return
-    colour = "always" if sys.stdout.isatty() else "never"
-    sides = [str(p.relative_to(ROOT)) if p.exists() else os.devnull for p in (old, new)]
-    options = ["--no-index", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/"]
-    sys.stdout.flush()
-    done = subprocess.run(
-        [git, "--no-pager", "diff", *options, f"--color={colour}", "--", *sides], cwd=ROOT
-    )
-    if done.returncode > 1:  # 1 only says that the files differ.
-        raise UsageError(f"git diff ended with status {done.returncode}; its words are above")
+def text_diff(old: Path, new: Path, path: str) -> list[str]:
+    """Return a unified diff of a file, which may be missing in one of the steps."""
+    sides = [(step / path, f"{side}/{step.name}/{path}") for step, side in ((old, "a"), (new, "b"))]
+    names = [name if file.exists() else os.devnull for file, name in sides]
+    try:
+        before, after = (lines_of(file) for file, _ in sides)
+    except UnicodeDecodeError:
+        return [say("{path} is not UTF-8, and so its text is not compared", path=path)]
+    return list(difflib.unified_diff(before, after, names[0], names[1], lineterm=""))
 
 
-def print_plain_diff(old: Path, new: Path) -> None:
-    before, after = (p.read_text("utf-8").splitlines() if p.exists() else [] for p in (old, new))
-    names = [f"{p.parent.name}/{p.name}" for p in (old, new)]
-    for line in difflib.unified_diff(before, after, names[0], names[1], lineterm=""):
-        print(line)
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file as they are: a carriage return is a difference."""
+    *lines, rest = path.read_bytes().decode("utf-8").split("\n") if path.exists() else [""]
+    return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines
+
+
+COLOURS = {"==": "1", "@@": "36", "-": "31", "+": "32"}  # What a terminal calls them.
+
+
+def coloured(text: str) -> str:
+    """Return a diff in which a terminal shows what goes in red and what comes in green."""
+
+    def paint(match: re.Match[str]) -> str:
+        return f"\x1b[{COLOURS[match[1]]}m{match[0]}\x1b[m"
+
+    return re.sub("^(==|@@|[-+]).*", paint, text, flags=re.MULTILINE)

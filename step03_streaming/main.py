@@ -41,8 +41,7 @@ def chat(lines: Iterable[str], *, delay: float = 0.0) -> Context:
 
 def known_words() -> list[str]:
     """Return what a sentence may contain for the script to have an answer of its own."""
-    matches = [rule.match for rule in RULES if rule.match is not None]
-    return [match for match in matches if not match.startswith("toolResult:")]
+    return [rule.match for rule in RULES if rule.match is not None]
 
 
 def main(arguments: Sequence[str]) -> None:

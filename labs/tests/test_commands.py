@@ -222,6 +222,25 @@ def test_a_reader_who_stops_at_the_beginning_sees_no_traceback() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
+def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
+    code = (
+        "import sys, tempfile\n"
+        "tempfile._candidate_tempdir_list = lambda: [sys.argv[1]]\n"
+        "from labs.command_line import main\n"
+        "sys.exit(main(['trace', '04', '--break=no-append', '--text']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "gone")],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("this does not work here: ")
+    assert "No usable temporary directory found" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_an_old_python_is_told_so_in_one_line() -> None:
     old = "import sys; sys.version_info = (3, 9, 6); sys.argv = ['labs']\n"
     code = f"{old}import runpy; runpy.run_module('labs', run_name='__main__')"

@@ -47,6 +47,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
         },
         "main.py": {
             "chat": CHANGED,
+            "known_words": CHANGED,
         },
         "render.py": {
             "compact_json": NEW,
@@ -87,6 +88,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
             "test_a_stream_is_closed_when_the_screen_fails": CHANGED,
             "test_a_tool_call_is_compact_json_in_its_own_letters": NEW,
             "test_an_error_result_is_marked": NEW,
+            "test_each_piece_is_on_the_screen_before_the_next_one_comes": CHANGED,
             "test_no_line_is_left_open": NEW,
             "test_nothing_that_a_model_or_a_tool_says_can_act_on_the_screen": NEW,
             "test_only_a_stream_that_ended_well_gives_a_message": GONE,
@@ -138,6 +140,8 @@ CONTRACT: dict[tuple[int, int], Row] = {
         },
         "tests/test_harness_types.py": {
             "test_a_context_has_no_tools_unless_it_is_given_some_and_shares_none": NEW,
+            "test_a_tool_may_import_these_types_since_they_import_no_tools": NEW,
+            "test_all_types_have_slots_and_all_but_the_context_are_frozen": CHANGED,
         },
         "tests/test_main.py": {
             "OPENING": CHANGED,

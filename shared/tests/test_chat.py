@@ -35,15 +35,11 @@ def answer(step: Path, typed: str | bytes, **environment: str) -> str:
 
 @each_step
 def test_a_pipe_is_answered_and_shown_as_if_typed(step: Path) -> None:
-    shown = answer(step, "断线\n\n  /exit  \n你好\n")
+    # An editor may have put a byte order mark in front.
+    shown = answer(step, "\ufeff断线\n\n  /exit  \n你好\n")
     assert "你> 断线\n" in shown
     assert "助手> 我正说到一半，\n[错误] 连接断了\n\n你> \n你>   /exit" in shown
     assert shown.endswith(GOODBYE.format(1))
-
-
-@each_step
-def test_a_byte_order_mark_is_no_part_of_the_first_line(step: Path) -> None:
-    assert answer(step, "\ufeff/exit\n你好\n").endswith(f"你> /exit\n{GOODBYE.format(0)}")
 
 
 @each_step
@@ -52,9 +48,8 @@ def test_the_end_of_the_input_is_a_goodbye(step: Path) -> None:
 
 
 @each_step
-@pytest.mark.parametrize("encoding", ["ascii", "gbk"])
-def test_a_chat_is_utf8_under_any_locale(step: Path, encoding: str) -> None:
-    assert "你> 你好\n" in answer(step, "你好\n", LC_ALL="C", PYTHONIOENCODING=encoding)
+def test_a_chat_is_utf8_under_any_locale(step: Path) -> None:
+    assert "你> 你好\n" in answer(step, "你好\n", LC_ALL="C", PYTHONIOENCODING="gbk")
 
 
 @each_step

@@ -175,10 +175,7 @@ def as_script(value: object) -> str:
 def main(lanes_file: str, page_file: str) -> None:
     lanes = json.loads(Path(lanes_file).read_text("utf-8"))
     text = page({title: recording_from(data) for title, data in lanes.items()})
-    # Whoever interrupts this finds the page that was there before.
-    new = Path(page_file).with_suffix(".new")
-    new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    new.replace(page_file)
+    Path(page_file).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The renderer: what it shows of a stream, and what it gives back."""
 
+import io
+import sys
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -51,6 +53,21 @@ async def test_words_of_a_model_cannot_act_on_the_screen(
 
     await render_stream(stream())
     assert capsys.readouterr().out == "助手> \\x1b[2Ja\n\tb\\r\n[错误] \\u202elost\n"
+
+
+async def test_each_piece_is_on_the_screen_before_the_next_one_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8"))
+
+    async def stream() -> AsyncGenerator[StreamEvent, None]:
+        yield StreamStart()
+        assert screen.getvalue().decode() == "助手> "
+        yield TextDelta("你")
+        assert screen.getvalue().decode() == "助手> 你"
+
+    await render_stream(stream())
 
 
 async def test_a_stream_is_closed_when_the_screen_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
 """The types: values that nobody changes behind another's back, under the names of the book."""
 
 import dataclasses
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from .. import harness_types
+from .. import fake_model, harness_types
 from ..harness_types import (
     AssistantMessage,
     Context,
@@ -17,11 +18,18 @@ from ..harness_types import (
     tool_calls_of,
 )
 
-KINDS: list[Any] = [
-    kind
-    for kind in vars(harness_types).values()
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
-]
+
+def kinds_of(*modules: ModuleType) -> list[Any]:
+    """Return the types of data that the modules define."""
+    return [
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if dataclasses.is_dataclass(kind) and getattr(kind, "__module__", "") == module.__name__
+    ]
+
+
+KINDS = kinds_of(harness_types)
 WIRE_NAMES = {
     "TextContent": "text",
     "ToolCallContent": "toolCall",
@@ -40,7 +48,7 @@ WIRE_NAMES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds_of(harness_types, fake_model))
 def test_all_types_have_slots_and_all_but_the_context_are_frozen(kind: Any) -> None:
     value = object.__new__(kind)
     assert not hasattr(value, "__dict__")

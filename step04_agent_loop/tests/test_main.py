@@ -30,7 +30,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_conversation_answers_its_lines_until_exit(capsys: pytest.CaptureFixture[str]) -> None:
-    context = chat(["  你好 ", "", " ", " /exit ", "你好"])
+    context = chat(["", " ", "  你好 ", " /exit ", "你好"])
     assert [message.role for message in context.messages] == ["user", "assistant"]
     assert message_text(context.messages[0]) == "你好"
     assert capsys.readouterr().out.endswith(f"\n\n{GOODBYE.format(2)}")
@@ -69,19 +69,22 @@ def test_the_script_knows_the_words_of_its_rules() -> None:
     assert known_words() == WORDS
 
 
+@pytest.mark.skipif(not hasattr(locale, "nl_langinfo"), reason="needs the locales of POSIX")
 def test_a_terminal_is_told_what_can_be_said_and_sees_the_model_type(
     monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     screen = FakeTerminal()
     monkeypatch.setattr(sys, "stdin", FakeTerminal("你好\n"))
     monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setattr(locale, "nl_langinfo", lambda item: "UTF-8", raising=False)
-    monkeypatch.delitem(sys.modules, "readline", raising=False)
+    monkeypatch.setattr(locale, "nl_langinfo", lambda item: "UTF-8")
+    pytest.importorskip("readline")
+    monkeypatch.delitem(sys.modules, "readline")
     main([])
     first = f"输入一句话开始，/exit 离开。剧本认得的字样：{'、'.join(WORDS)}"
     shown = "".join(f"{line}\n" for line in [first, *OPENING])
     assert screen.getvalue().startswith(f"{shown}你> ")
     assert "助手> 你好！" in screen.getvalue()
+    assert "readline" in sys.modules
     assert set(pauses) == {0.03}
 
 
@@ -95,6 +98,16 @@ def test_a_pipe_gets_its_answers_at_once(
     assert "助手> 你好！" in shown
     assert shown.endswith(f"\n\n你> /exit\n{GOODBYE.format(2)}")
     assert pauses == []
+
+
+def test_a_pipe_is_utf8_whatever_the_locale_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.BytesIO()
+    typed = io.BytesIO("\ufeff你好\n".encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="ascii"))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="ascii"))
+    main([])
+    sys.stdout.flush()
+    assert "你> 你好\n" in shown.getvalue().decode()
 
 
 def test_an_argument_that_nobody_expects_is_refused_in_one_line(

@@ -1,5 +1,6 @@
 """The terminal: what is read from it, what is shown on it, and what must not act on it."""
 
+import errno
 import io
 import locale
 import os
@@ -193,6 +194,16 @@ def test_a_reader_who_has_seen_enough_is_no_failure(monkeypatch: pytest.MonkeyPa
         with quiet_end():
             print("你好", flush=True)
         print("what is printed now goes nowhere", flush=True)
+
+
+@pytest.mark.parametrize("code", [errno.EPIPE, errno.EIO])
+def test_a_screen_that_is_gone_is_no_failure(
+    code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "said.txt").open("w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        with quiet_end():
+            raise OSError(code, "nobody is there")
 
 
 def test_the_last_words_are_written_before_the_end(

@@ -1,11 +1,12 @@
 """The types: values that nobody changes behind another's back, under the names of the book."""
 
 import dataclasses
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from .. import harness_types
+from .. import fake_model, harness_types
 from ..harness_types import (
     AssistantMessage,
     Context,
@@ -16,12 +17,20 @@ from ..harness_types import (
     message_text,
     tool_calls_of,
 )
+from ..tools import text_file, tool_types, validate
 
-KINDS: list[Any] = [
-    kind
-    for kind in vars(harness_types).values()
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
-]
+
+def kinds_of(*modules: ModuleType) -> list[Any]:
+    """Return the types of data that the modules define."""
+    return [
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if dataclasses.is_dataclass(kind) and getattr(kind, "__module__", "") == module.__name__
+    ]
+
+
+KINDS = kinds_of(harness_types)
 WIRE_NAMES = {
     "TextContent": "text",
     "ToolCallContent": "toolCall",
@@ -40,7 +49,9 @@ WIRE_NAMES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", kinds_of(harness_types, fake_model, tool_types, validate, text_file)
+)
 def test_all_types_have_slots_and_all_but_the_context_are_frozen(kind: Any) -> None:
     value = object.__new__(kind)
     assert not hasattr(value, "__dict__")
@@ -66,6 +77,11 @@ def test_a_message_is_taken_apart_into_its_text_and_its_calls() -> None:
 
 def test_a_result_is_no_error_unless_it_says_so() -> None:
     assert not ToolResultMessage("c1", "calc", [TextContent("96")]).is_error
+
+
+def test_a_tool_may_import_these_types_since_they_import_no_tools() -> None:
+    imported = {getattr(value, "__module__", "") for value in vars(harness_types).values()}
+    assert not [module for module in imported if module and ".tools" in module]
 
 
 def test_a_context_has_no_tools_unless_it_is_given_some_and_shares_none() -> None:

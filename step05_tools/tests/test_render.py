@@ -1,5 +1,7 @@
 """The renderer: one line an event, whatever order they come in."""
 
+import io
+import sys
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -132,6 +134,21 @@ async def test_no_line_is_left_open(
     capsys: pytest.CaptureFixture[str], events: list[HarnessEvent], lines: str
 ) -> None:
     assert await rendered(capsys, *events) == lines
+
+
+async def test_each_piece_is_on_the_screen_before_the_next_one_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8"))
+
+    async def stream() -> AsyncGenerator[HarnessEvent, None]:
+        yield StreamStart()
+        assert screen.getvalue().decode() == "助手> "
+        yield TextDelta("你")
+        assert screen.getvalue().decode() == "助手> 你"
+
+    await render_events(stream())
 
 
 async def test_a_stream_is_closed_when_the_screen_fails(monkeypatch: pytest.MonkeyPatch) -> None:
