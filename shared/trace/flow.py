@@ -1,7 +1,7 @@
 """The control flow of a loop, from its syntax tree: a box for each statement, and their order.
 
-The loop is `run_agent_loop`. The functions that it awaits by name, and those that they await, belong
-to it, in whatever file of the step they stand.
+The loop is `run_agent_loop`. The `async` functions that it calls by name, and those that they call,
+belong to it, in whatever file of the step they stand.
 """
 
 import ast
@@ -26,9 +26,9 @@ Function = ast.AsyncFunctionDef
 class Box:
     """One statement, or the head of one. `kind` is loop, ask, if, event, do or out.
 
-    An ask opens a stream, an event is a `yield`, an out leaves the function. `line` to `end` is what
-    lights up; `body` is the lines that run if the head lets them: None where there are none, or
-    where they begin in the same line. `target` is the name to which the head gives a value.
+    An ask opens a stream, an event is a `yield`, an out leaves the function. What lights up is
+    `line` to `end`; `body` is the lines that run if the head lets them, None where there are none
+    or where they begin in the same line. `target` is the name that the head gives a value.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class Flow:
 
 
 def flow_of(sources: Mapping[str, str]) -> Flow:
-    """Return the control flow of a loop in the sources of its step; without boxes if it has none."""
+    """Return the control flow of the loop in some sources; without boxes if there is none."""
     flow = Flow()
     for file, function in followed(sources):
         FlowReader(flow, file, function.name).block(function.body, 0, [])
@@ -172,7 +172,7 @@ class FlowReader:
         here = self.add("if", text, node, depth, ends, head=node.test, body=node.body)
         inside = self.block(node.body, depth + 1, here)
         match node.orelse:
-            # An `elif` is the same node as an `if` that stands alone in an `else`, but further left.
+            # An `elif` is the same node as an `if` alone in an `else`, but stands further left.
             case [ast.If(col_offset=column) as other] if column == node.col_offset:
                 return inside + self.choice(other, "elif", depth, here)
         return inside + self.block(node.orelse, depth + 1, here)

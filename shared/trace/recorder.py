@@ -1,9 +1,9 @@
 """Recording a run: each statement of the loop, what decided it, and what the model would see.
 
 The step knows nothing of it. A loop and a model that look over the shoulder of the real ones take
-their places, and Python's own trace function tells which statement runs. Of the two that Python has,
-`sys.settrace` is the one that 3.11 knows too, and it is cheap enough: every frame but those of the
-followed functions is let go at once.
+their places, and Python's own trace function tells which statement runs. That is `sys.settrace`:
+`sys.monitoring` is faster, but Python 3.11 does not have it, and here only three short functions
+are followed, while every other frame is let go at once.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ from ..child import EndlessScreenError
 from ..rules import matching, rule_name
 from ..watching import step_folder, watch_chat, watch_demo
 from .flow import INTERRUPTED, RAISED, Box, ending_of, flow_of, followed
-from .recording import MOST_MOMENTS, Ask, Call, Message, Moment, Recording, Tool
+from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording, Tool
+from .recording_file import write
 
 LONGEST_DETAIL = 60  # characters
-LONGEST_KEY = 200
 
 
 def record(package: str, sentence: str, cwd: str) -> Recording:
@@ -37,6 +37,14 @@ def record(package: str, sentence: str, cwd: str) -> Recording:
     if sentence:
         return recorded(package, "sentence", lambda: watch_chat(package, [sentence], Path(cwd)))
     return recorded(package, "demo", lambda: watch_demo(package))
+
+
+def record_to_file(package: str, sentence: str, cwd: str, file: str) -> Head:
+    """Record, and write the file; none, if nothing happened."""
+    recording = record(package, sentence, cwd)
+    if recording.moments:
+        write([recording], Path(file))
+    return Head(recording.step)
 
 
 def recorded(package: str, what: str, talk: Any) -> Recording:
@@ -230,7 +238,7 @@ class Onlooker:
             places = matching(rules, key)
             rule = rule_name(rules, places[0]) if places else "no rule"
             self.ask = len(self.recording.asks)
-            self.recording.asks.append(Ask(shortened(key, LONGEST_KEY), rule))
+            self.recording.asks.append(Ask(key, rule))
             return model(context, options)
 
         return ask
@@ -243,7 +251,7 @@ def is_other(one: object, other: object) -> bool:
 def sources_of(folder: Path) -> dict[str, str]:
     """Return the modules of a step by their names, first the one that holds the loop."""
     files = [f.relative_to(folder) for f in folder.rglob("*.py")]
-    modules = sorted((f.as_posix() for f in files if f.parts[0] != "tests"))
+    modules = sorted(f.as_posix() for f in files if f.parts[0] != "tests")
     modules.sort(key="agent_loop.py".__ne__)
     return {name: (folder / name).read_text("utf-8", "replace") for name in modules}
 

@@ -37,7 +37,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The model is asked: the text that the rules are matched against, and the rule that answers."""
+    """What the rules are matched against when the model is asked, and the rule that answers."""
 
     key: str
     rule: str
@@ -150,4 +150,3 @@ class Recording(Head):
     def first_sentence(self) -> str:
         """Return what the user said first."""
         return next((message.text for message in self.messages if message.role == "user"), "")
-

@@ -1,7 +1,7 @@
 """The file of a recording: JSON Lines, described in RECORDING.md.
 
-A file that comes from elsewhere is only looked at: all of it is checked, nothing in it is run, and no
-file that it names is opened.
+A file that comes from elsewhere is only looked at: all of it is checked, nothing in it is run, and
+no file that it names is opened.
 """
 
 import json
@@ -50,24 +50,34 @@ class Change(Statement):
     screen: list[str | int] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class StoredAsk:
+    """An ask in the file; of its key, the text of a message is stored only once."""
+
+    key: list[str | int]
+    rule: str
+
+
 KINDS: dict[str, Any] = {
     "recording": Head,
     "source": Source,
     "tool": Tool,
     "message": Message,
-    "ask": Ask,
+    "ask": StoredAsk,
     "moment": Change,
 }
 NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 def write(recordings: Sequence[Recording], path: Path) -> None:
-    """Write a file of recordings. Whoever interrupts this finds the file that was there before."""
-    new = path.with_name(f"{path.name}.new")
-    text = "".join(f"{line}\n" for recording in recordings for line in lines_of(recording))
+    """Write a file of recordings."""
     # Half of a surrogate pair has no UTF-8. Python's escape for it is that of JSON as well.
-    new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    new.replace(path)
+    path.write_text(text_of(recordings), "utf-8", errors="backslashreplace", newline="\n")
+
+
+def text_of(recordings: Sequence[Recording]) -> str:
+    """Return what stands in the file of some recordings."""
+    return "".join(f"{line}\n" for recording in recordings for line in lines_of(recording))
 
 
 def lines_of(recording: Recording) -> Iterator[str]:
@@ -81,10 +91,12 @@ def lines_of(recording: Recording) -> Iterator[str]:
     for change in changes(recording):
         messages = max([told, *(place + 1 for place in change.add)])
         yield from map(line_of, recording.messages[told:messages])
-        asks = max(asked, 0 if change.ask is None else change.ask + 1)
-        yield from map(line_of, recording.asks[asked:asks])
+        told = messages
+        while change.ask is not None and asked <= change.ask:
+            ask = recording.asks[asked]
+            yield line_of(StoredAsk(pieces(ask.key, recording, range(told)), ask.rule))
+            asked += 1
         yield line_of(change)
-        told, asked = messages, asks
 
 
 def changes(recording: Recording) -> Iterator[Change]:
@@ -111,8 +123,8 @@ def common_length(one: list[int], other: list[int]) -> int:
     return length
 
 
-def pieces(text: str, recording: Recording, history: list[int]) -> list[str | int]:
-    """Return a text of the screen in pieces; the text of a new message as the message's place."""
+def pieces(text: str, recording: Recording, history: Sequence[int]) -> list[str | int]:
+    """Return a text in pieces: the long text of a new message as the place of that message."""
     for place in history[-2:]:
         long = recording.messages[place].text
         if len(long) >= LONG_TEXT and long in text:
@@ -137,7 +149,7 @@ def as_data(value: Any) -> Any:
         item = getattr(value, own.name)
         if own.default is MISSING and own.default_factory is MISSING:
             found[own.name] = item
-        elif item != (own.default if own.default is not MISSING else own.default_factory()):
+        elif item != own.default and (item or own.default is not MISSING):
             found[own.name] = as_data(item)
     return found
 
@@ -203,7 +215,7 @@ class Reader:
         self.recordings: list[Recording] = []
         self.screen: list[str] = []
         self.lines: dict[str, int] = {}
-        self.moments = self.places = self.printed = 0
+        self.moments = self.places = self.letters = self.printed = 0
 
     def close(self) -> list[Recording]:
         """Return what was read. The screen of a recording is put together when it is over."""
@@ -246,8 +258,8 @@ class Reader:
                 recording.tools.append(value)
             case Message():
                 recording.messages.append(value)
-            case Ask():
-                recording.asks.append(value)
+            case StoredAsk(key=key, rule=rule):
+                recording.asks.append(Ask("".join(self.texts_of(key, recording)), rule))
             case Change():
                 self.add_moment(recording, value)
 
@@ -264,7 +276,9 @@ class Reader:
             limit("ask", change.ask, len(recording.asks) - 1)
         own = {field.name: getattr(change, field.name) for field in fields(Statement)}
         history = self.history_of(change, recording, before.history)
-        self.screen += self.texts_of(change, recording)
+        for text in self.texts_of(change.screen, recording):
+            self.screen.append(text)
+            self.printed += len(text)
         recording.moments.append(Moment(**own, history=history, screen=self.printed))
 
     def history_of(self, change: Change, recording: Recording, before: int) -> int:
@@ -281,15 +295,15 @@ class Reader:
         limit("add", self.places, MOST_PLACES)
         return len(recording.histories) - 1
 
-    def texts_of(self, change: Change, recording: Recording) -> Iterator[str]:
-        for piece in change.screen:
-            text = piece
+    def texts_of(self, pieces: list[str | int], recording: Recording) -> Iterator[str]:
+        """Give the texts of some pieces. Even of a few pieces they may be many."""
+        for piece in pieces:
             if isinstance(piece, int):
-                limit("screen", piece, len(recording.messages) - 1)
-                text = recording.messages[piece].text
-            self.printed += len(str(text))
-            limit("screen", self.printed, LARGEST_SCREEN)
-            yield str(text)
+                limit("place", piece, len(recording.messages) - 1)
+                piece = recording.messages[piece].text
+            self.letters += len(piece)
+            limit("text", self.letters, LARGEST_SCREEN)
+            yield piece
 
 
 def limit(name: str, value: int, most: int) -> None:
@@ -301,7 +315,7 @@ def limit(name: str, value: int, most: int) -> None:
 
 def fitted(kind: Any, value: Any, name: str) -> Any:
     """Return what JSON has as a value of a type; fields that the type does not know are ignored."""
-    if is_dataclass(kind) and isinstance(value, dict):
+    if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict):
         hints = hints_of(kind)
         known = {own: fitted(hints[own], value[own], own) for own in hints if own in value}
         for own in fields(kind):

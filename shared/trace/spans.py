@@ -25,7 +25,7 @@ STREAM = ("start", "text_delta", "toolcall", "done", "error")
 
 @dataclass(slots=True)
 class Span:
-    """One operation. `start` and `end` are microseconds, `error` is what it failed of, if it did."""
+    """One operation. `start` and `end` are microseconds; `error` is why it failed, if it did."""
 
     name: str
     start: int
@@ -168,7 +168,12 @@ def as_message(message: Message) -> dict[str, Any]:
 
 
 def as_request(call: Call) -> dict[str, Any]:
-    return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": data_of(call.arguments)}
+    return {
+        "type": "tool_call",
+        "id": call.id,
+        "name": call.name,
+        "arguments": data_of(call.arguments),
+    }
 
 
 def definitions(tools: Sequence[Tool]) -> str:
@@ -201,7 +206,7 @@ def as_json(values: list[dict[str, Any]]) -> str:
 def as_data(recording: Recording, span: Span, trace: str, own: str, parent: str) -> dict[str, Any]:
     """Return a span as OTLP has it in JSON: numbers of 64 bits are texts."""
     started = recording.started * 1_000_000
-    data = {
+    data: dict[str, Any] = {
         "traceId": trace,
         "spanId": own,
         "name": span.name,

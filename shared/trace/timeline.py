@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 
 from .recording import Message, Moment, Recording
 
@@ -44,8 +44,10 @@ Statements = list[tuple[int, str, str]]
 def turns(recording: Recording) -> dict[tuple[int, int], Statements]:
     """Return the moments of each turn: their places, with the words of the statement and event."""
     found: dict[tuple[int, int], Statements] = {}
-    for place, (moment, words) in enumerate(zip(recording.moments, words_of(recording), strict=True)):
-        found.setdefault((moment.run, moment.turn), []).append((place, words, moment.event))
+    words = words_of(recording)
+    for place, moment in enumerate(recording.moments):
+        turn = found.setdefault((moment.run, moment.turn), [])
+        turn.append((place, words[place], moment.event))
     return found
 
 
@@ -60,8 +62,8 @@ def side_by_side(one: Statements, other: Statements) -> Iterator[tuple[int | Non
     if len(one) * len(other) > LARGEST_PRODUCT:
         blocks = [(0, len(one), 0, len(other))]
     else:
-        keys = [[statement[1:] for statement in side] for side in (one, other)]
-        matcher = SequenceMatcher(None, *keys, autojunk=False)
+        keys, other_keys = ([statement[1:] for statement in side] for side in (one, other))
+        matcher = SequenceMatcher(None, keys, other_keys, autojunk=False)
         blocks = [block[1:] for block in matcher.get_opcodes()]
     for start, end, other_start, other_end in blocks:
         for left, right in zip_longest(one[start:end], other[other_start:other_end]):
@@ -90,7 +92,7 @@ def state(recording: Recording, moment: Moment) -> tuple[object, ...]:
 
 
 def difference(one: Recording, other: Recording) -> Difference:
-    """Return what differs first in the last histories and on the whole screens of two recordings."""
+    """Return what differs first in the last histories and on the screens of two recordings."""
     return Difference(
         first_message(one, other),
         first_line(one.screen.split("\n"), other.screen.split("\n")),

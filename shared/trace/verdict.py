@@ -19,10 +19,11 @@ def part_of(message: Message) -> Part:
 
 
 def due(recording: Recording) -> dict[tuple[int, int], int]:
-    """Return from which moment on a call should have its result: a place among the messages, a call.
+    """Return for each call the moment from which on it should have its result.
 
-    People have seen a result of it by then, or its turn or the run is over. A call of which that is
-    never true is not in it.
+    A call is the place of its message among all messages, and its own among the message's calls. By
+    then people have seen a result of it, or its turn or the run is over; if none of that ever
+    happens, the call is not there.
     """
     found: dict[tuple[int, int], int] = {}
     waiting: dict[tuple[int, int], str] = {}
