@@ -26,11 +26,15 @@ def record_all(step: Path, roots: Mapping[str, Path], sentence: str) -> list[Rec
 
     UsageError if the step has no loop, does not run, or has nothing to say.
     """
+    refuse_without_loop(step)
+    return [record_one(step, title, root, sentence) for title, root in roots.items()]
+
+
+def refuse_without_loop(step: Path) -> None:
     if not (step / "agent_loop.py").exists():
         raise UsageError(
             say("{step} has no agent_loop.py, and so no loop to watch", step=step.name)
         )
-    return [record_one(step, title, root, sentence) for title, root in roots.items()]
 
 
 def record_one(step: Path, title: str, root: Path, sentence: str) -> Recording:

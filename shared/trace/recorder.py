@@ -8,19 +8,22 @@ are followed, while every other frame is let go at once.
 
 import asyncio
 import importlib
+import io
 import json
 import sys
 import time
 import traceback
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..child import EndlessScreenError
+from ..errors import UsageError
+from ..language import say
 from ..rules import matching, rule_name
+from ..screen import visible
 from ..watching import step_folder, watch_chat, watch_demo
 from .flow import INTERRUPTED, RAISED, Box, ending_of, flow_of, followed
 from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording, Tool
@@ -47,19 +50,73 @@ def record_to_file(package: str, sentence: str, cwd: str, file: str) -> Head:
     return Head(recording.step)
 
 
-def recorded(package: str, what: str, talk: Any) -> Recording:
+def record_chat(package: str) -> Recording:
+    """Let somebody talk to a step on the terminal, and return what happened."""
+    main = importlib.import_module(f"{package}.main")
+    terminal = importlib.import_module(f"{package}.terminal")
+    with listening() as screen:
+        terminal.input = screen.ask  # type: ignore[attr-defined]
+        try:
+            return recorded(package, "chat", lambda: main.main([]))
+        finally:
+            del terminal.input  # type: ignore[attr-defined]
+
+
+class Listening(io.TextIOWrapper):
+    """The standard output, and a record of what is printed there."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+        self.heard = io.StringIO()
+
+    def write(self, text: str) -> int:
+        self.heard.write(text)
+        return super().write(text)
+
+    def tell(self) -> int:
+        return self.heard.tell()
+
+    def getvalue(self) -> str:
+        return self.heard.getvalue()
+
+    def ask(self, prompt: str = "") -> str:
+        """Do as `input` does. What is typed on a terminal does not come through here."""
+        typed = ""
+        try:
+            line = input(prompt)
+            typed = f"{visible(line)}\n"
+            return line
+        finally:
+            if sys.stdin.isatty() and self.isatty():
+                self.heard.write(prompt + typed)
+
+
+@contextmanager
+def listening() -> Iterator[Any]:
+    """Listen to the standard output. The stream itself stays open, and as it was."""
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper):
+        raise UsageError(say("there is no standard output here, so there is nothing to record"))
+    stream.flush()
+    sys.stdout = screen = Listening(stream)
+    try:
+        yield screen
+    finally:
+        sys.stdout = stream
+        screen.detach()
+
+
+def recorded(package: str, what: str, talk: Callable[[], object]) -> Recording:
     """Record what `talk` makes a step do. An exception that leaves the loop is the end of it."""
     onlooker = Onlooker(package, what)
     with onlooker.in_place():
         try:
             talk()
-        except EndlessScreenError:
-            raise
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             if not onlooker.recording.moments:
                 raise
             onlooker.fail(error)
-    onlooker.close()
+        onlooker.close()
     return onlooker.recording
 
 
@@ -196,10 +253,11 @@ class Onlooker:
             ending = ending_of(self.flow, event.file, event.line, event.event)
         last.ending = ending
         box = self.flow.boxes[self.flow.box_at(last.file, last.line) or 0]
-        if not last.value and box.kind in ("loop", "if") and ending != RAISED:
+        by_itself = ending not in (RAISED, INTERRUPTED)
+        if by_itself and not last.value and box.kind in ("loop", "if"):
             last.value = "end" if box.target else "False"
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """An exception has ended the conversation: people see its last lines."""
         (text,) = traceback.format_exception_only(error)[-1:]
         last = self.recording.moments[-1]
