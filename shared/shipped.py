@@ -91,10 +91,12 @@ class Shipped:
 
     def from_git(self, path: str) -> bytes:
         git = shutil.which("git")
+        # It is this folder's repository that is asked, whoever owns it.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = git and subprocess.run(
-            [git, "cat-file", "blob", self.id_of(path)],
+            [git, "-c", "safe.directory=*", "cat-file", "blob", self.id_of(path)],
             cwd=self.root,
-            env={**os.environ, "LC_ALL": "C"},
+            env=own,
             capture_output=True,
         )
         if not done or done.returncode:
@@ -182,14 +184,20 @@ def is_import(text: str) -> bool:
     return text.startswith(("import ", "from "))
 
 
-def pin(step: Path, manifest: Path = MANIFEST) -> None:
-    """Write down a step as it stands as the one that is shipped."""
-    entries = json.loads(manifest.read_text("utf-8")) if manifest.exists() else {}
-    entries[step.name] = {}
+def listed(step: Path) -> dict[str, dict[str, str]]:
+    """Return what the list of shipped files has to say of a step as it stands."""
+    found = {}
     for path, content in step_files(step).items():
-        hashes = {"": blob_id(content)}
+        found[path] = {"": blob_id(content)}
         if path.endswith(".py") and not path.startswith("tests/"):
-            hashes |= definition_hashes(content.decode("utf-8"))
-        entries[step.name][path] = hashes
+            found[path] |= definition_hashes(content.decode("utf-8"))
+    return found
+
+
+def pin(step: Path, manifest: Path = MANIFEST) -> None:
+    """Write down a step as it stands as the one that is shipped; forget steps that are gone."""
+    entries = json.loads(manifest.read_text("utf-8")) if manifest.exists() else {}
+    entries = {name: entry for name, entry in entries.items() if (step.parent / name).is_dir()}
+    entries[step.name] = listed(step)
     text = json.dumps(entries, ensure_ascii=False, indent=1, sort_keys=True)
     manifest.write_text(f"{text}\n", encoding="utf-8", newline="\n")

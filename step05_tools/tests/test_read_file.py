@@ -1,9 +1,11 @@
 """read_file: the beginning of a text file, nothing outside, and a way on from every refusal."""
 
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +45,7 @@ FIRST_40 = "\n".join(f"line {n}" for n in range(1, 41))
         (b"hello\n", "hello"),
         (b"hello", "hello"),
         (b"a\n\nb\n", "a\n\nb"),
+        (b" a \t\nX\n", " a \t\nX"),
         (b"\xef\xbb\xbfhello\n", "hello"),
         (b"a\r\nb\r\n", "a\nb"),
         ("中文\u2028还是这一行\n".encode(), "中文\u2028还是这一行"),
@@ -66,22 +69,37 @@ async def test_a_file_is_shown_from_its_beginning(work: Path, content: bytes, an
     assert await read(work, "a.txt") == ToolResult(answer)
 
 
+BINARY = "这是二进制文件，只能读文本文件"
+NO_UTF8 = "它不是 UTF-8 编码的文本，只能读 UTF-8 文本文件"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"PK\x03\x04\0\0", "这是二进制文件"),
-        ("中文内容".encode("gbk"), "它不是 UTF-8 编码的文本"),
-        (b"Hello \xed\xa0\x80 World", "它不是 UTF-8 编码的文本"),
-        ("hi".encode("utf-16"), "这是二进制文件"),
-        (b"caf\xe9", "它不是 UTF-8 编码的文本"),
-        (b"ok\n\xe4\xbd", "它不是 UTF-8 编码的文本"),
+        (b"PK\x03\x04\0\0", BINARY),
+        ("中文内容".encode("gbk"), NO_UTF8),
+        (b"Hello \xed\xa0\x80 World", NO_UTF8),
+        ("hi".encode("utf-16"), BINARY),
+        (b"caf\xe9", NO_UTF8),
+        (b"ok\n\xe4\xbd", NO_UTF8),
+        (b"ok\n\xe4\xbd\n", NO_UTF8),
     ],
 )
 async def test_a_file_that_is_no_text_is_refused(work: Path, content: bytes, reason: str) -> None:
     (work / "a.txt").write_bytes(content)
-    answer = await read(work, "a.txt")
-    assert answer.is_error
-    assert answer.content.startswith(f"读不了「a.txt」：{reason}")
+    assert await read(work, "a.txt") == ToolResult(f"读不了「a.txt」：{reason}", is_error=True)
+
+
+@contextlib.contextmanager
+def at_most_10_megabytes() -> Iterator[None]:
+    """Fail if more memory than that is in use at once."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 @posix
@@ -89,22 +107,16 @@ async def test_a_huge_file_is_neither_read_nor_counted_to_its_end(work: Path) ->
     with (work / "huge.log").open("wb") as file:
         file.write(lines(50))
         file.truncate(2 * 1024**3)  # The rest is a hole: it takes no room on the disk.
-    answer = await read(work, "huge.log")
+    with at_most_10_megabytes():
+        answer = await read(work, "huge.log")
     assert answer == ToolResult(f"{FIRST_40}\n…（至少 51 行，只显示前 40 行）")
 
 
 async def test_a_line_of_50_megabytes_is_read_but_not_kept(work: Path) -> None:
-    import tracemalloc
-
     (work / "one.txt").write_bytes(b"x" * 50_000_000 + b"\nend\n")
-    tracemalloc.start()
-    try:
+    with at_most_10_megabytes():
         answer = await read(work, "one.txt")
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
     assert answer.content == "x" * 1000 + "…（这一行太长，只显示前 1000 个字符）\nend"
-    assert peak < 10_000_000
 
 
 @pytest.mark.parametrize("path", ["a.txt", "./a.txt", "sub/../a.txt"])
@@ -143,7 +155,7 @@ async def test_a_link_is_judged_by_where_it_leads(work: Path, path: str) -> None
         ("missing.txt", "没有这个文件"),
         ("a.txt/b.txt", "没有这个文件"),
         ("~/.ssh/id_rsa", "没有这个文件"),
-        (".", "这是文件夹"),
+        (".", "读不了「.」：这是文件夹，请给出其中一个文件的路径"),
         ("", "这是文件夹"),
         ("sub", "这是文件夹"),
         ("a\0.txt", "这个路径用不了"),

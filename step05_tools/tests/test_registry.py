@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import re
 from typing import Any
 
 import pytest
@@ -37,15 +36,18 @@ def register(schema: Any) -> None:
     ToolRegistry().register(ToolDefinition("ask", "", schema, answer))
 
 
+NO_NAMES = "its properties have to be a dict, and required a list of their names"
+
+
 @pytest.mark.parametrize(
     ("schema", "fault"),
     [
         ({"properties": {}}, 'its type has to be "object"'),
         ({"type": "array"}, 'its type has to be "object"'),
         (["x"], 'its type has to be "object"'),
-        ({"type": "object", "properties": ["x"]}, "its properties have to be a dict"),
-        ({"type": "object", "required": "x"}, "required a list of their names"),
-        ({"type": "object", "required": None}, "required a list of their names"),
+        ({"type": "object", "properties": ["x"]}, NO_NAMES),
+        ({"type": "object", "required": "x"}, NO_NAMES),
+        ({"type": "object", "required": None}, NO_NAMES),
         (
             {"type": "object", "properties": {"n": {"type": "integer"}, "x": {"type": "string"}}},
             "the type of 'n' has to be string, number or boolean",
@@ -67,9 +69,9 @@ def register(schema: Any) -> None:
     ],
 )
 def test_a_schema_that_cannot_be_checked_is_a_programming_error(schema: Any, fault: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(fault)) as error:
+    with pytest.raises(ValueError, match="the schema of the tool 'ask': ") as error:
         register(schema)
-    assert "'ask'" in str(error.value)
+    assert str(error.value) == f"the schema of the tool 'ask': {fault}"
 
 
 @pytest.mark.parametrize(

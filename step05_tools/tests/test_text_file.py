@@ -51,12 +51,22 @@ def test_a_file_is_counted_up_to_the_limit_and_no_further(
     assert found.total == 30
 
 
+@pytest.mark.parametrize(("limit", "count"), [(4, 2), (5, 3), (6, 3)])
+def test_no_line_begins_behind_the_limit(
+    limit: int, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a\na\na\n")
+    monkeypatch.setattr(text_file, "MAX_READ", limit)
+    assert read_first_lines(file, 40) == FirstLines(["a"] * count, count, count == 3)
+
+
 def test_a_single_line_is_read_up_to_the_limit_and_no_further(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "a.txt"
-    file.write_bytes(b"x" * 10_000)
-    monkeypatch.setattr(text_file, "MAX_READ", 5000)
+    file.write_bytes(b"x" * 5108)
+    monkeypatch.setattr(text_file, "MAX_READ", 5008)
     monkeypatch.setattr(text_file, "CHUNK", 100)
     assert read_first_lines(file, 3) == FirstLines(["x" * 1000 + LONG], 1, False)
 

@@ -88,6 +88,11 @@ def test_a_name_that_the_model_made_up_is_quoted_short_and_encodable() -> None:
     assert told[-1] == "另有 9996 个不认识的参数"
 
 
+def test_five_unknown_names_are_all_told() -> None:
+    unknown: dict[str, object] = dict.fromkeys("vwxyz")
+    assert errors({"name": "a", "count": 1, **unknown}) == [f"不认识的参数 {n}" for n in unknown]
+
+
 def test_every_parameter_of_the_schema_is_named() -> None:
     names = [f"p{n}" for n in range(20)]
     schema: ParametersSchema = {"type": "object", "properties": {}, "required": names}

@@ -82,7 +82,7 @@ def decoded_lines(file: BinaryIO, most: int) -> list[str]:
 def shown_line(head: bytes) -> str:
     if b"\0" in head:
         raise UnreadableError("这是二进制文件，只能读文本文件")
-    whole = len(head) < LINE_BYTES or head.endswith(b"\n")
+    whole = len(head) < LINE_BYTES
     try:
         # Where the line goes on behind `head`, its last character may have been cut in two.
         text, _ = codecs.utf_8_decode(head, "strict", whole)
