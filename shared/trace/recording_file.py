@@ -271,6 +271,8 @@ class Reader:
             raise FaultError(say('"{field}" goes back', field="turn"))
         if change.file not in recording.sources:
             raise FaultError(say('there is no source for "{field}"', field="file"))
+        if change.line < 1:
+            raise FaultError(say('"{field}" is counted from 1', field="line"))
         limit("line", change.line, self.lines[change.file])
         if change.ask is not None:
             limit("ask", change.ask, len(recording.asks) - 1)
