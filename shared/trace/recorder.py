@@ -87,7 +87,7 @@ class Listening(io.TextIOWrapper):
             typed = f"{visible(line)}\n"
             return line
         finally:
-            if sys.stdin.isatty() and self.isatty():
+            if sys.stdin is not None and sys.stdin.isatty() and self.isatty():
                 self.heard.write(prompt + typed)
 
 
