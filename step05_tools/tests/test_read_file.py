@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ..tools import text_file
 from ..tools.read_file import READ_FILE
 from ..tools.tool_types import ToolContext, ToolResult
 
@@ -117,6 +118,15 @@ async def test_a_line_of_50_megabytes_is_read_but_not_kept(work: Path) -> None:
     with at_most_10_megabytes():
         answer = await read(work, "one.txt")
     assert answer.content == "x" * 1000 + "…（这一行太长，只显示前 1000 个字符）\nend"
+
+
+async def test_a_line_without_end_is_not_taken_for_the_whole_file(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_file, "MAX_READ", 5000)
+    (work / "one.txt").write_bytes(b"x" * 50_000)
+    monkeypatch.setattr(text_file, "CHUNK", 100)
+    assert (await read(work, "one.txt")).content.endswith("\n…（至少 1 行，只显示前 1 行）")
 
 
 @pytest.mark.parametrize("path", ["a.txt", "./a.txt", "sub/../a.txt"])

@@ -24,7 +24,7 @@ def test_two_tools_of_one_name_are_a_programming_error() -> None:
     tools = create_builtin_tools()
     calc = tools.get("calc")
     assert calc is not None
-    with pytest.raises(ValueError, match="'calc'"):
+    with pytest.raises(ValueError, match="^there is a tool named 'calc' already$"):
         tools.register(calc)
 
 

@@ -47,6 +47,8 @@ async def test_a_tool_gets_the_arguments_and_the_context_as_they_are() -> None:
 
 
 async def test_an_unknown_tool_is_named_and_not_at_any_length() -> None:
+    answer = await result_of(never, {"x": ""}, "n" * 200)
+    assert answer == ToolResult(f"未注册的工具：{'n' * 200}", is_error=True)
     answer = await result_of(never, {"x": ""}, "n" * 10_000)
     assert answer == ToolResult(f"未注册的工具：{'n' * 200}…", is_error=True)
     answer = await result_of(never, {"x": ""}, "\ud800")
