@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 from shared import screen
-from shared.errors import UsageError
 from shared.shipped import Shipped
 from shared.steps import ROOT, find_step
 from shared.trace import command, recording_file

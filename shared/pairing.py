@@ -27,7 +27,7 @@ class Pairing:
 
 
 def pairing_faults(messages: Sequence[Any]) -> list[str]:
-    """Return what is wrong with the pairs of calls and results, in order; nothing if all is well."""
+    """Return what is wrong with the pairs of calls and results, in order."""
     return pairing([part_of(message) for message in messages]).faults
 
 

@@ -81,13 +81,14 @@ def replay(package: str, talk: Callable[[], object]) -> list[Visit]:
 
     def start(**options: Any) -> Any:
         teller.context = options["context"]
-        return module.run_agent_loop(**options)
+        return vars(module)["run_agent_loop"](**options)
 
-    real, main.run_agent_loop = main.run_agent_loop, start
+    real = vars(main)["run_agent_loop"]
+    vars(main)["run_agent_loop"] = start
     try:
         talk()
     finally:
-        main.run_agent_loop = real
+        vars(main)["run_agent_loop"] = real
     return teller.visits
 
 

@@ -1,16 +1,13 @@
 """make trace: each statement of a run, what decided it, and what people and the model see then."""
 
-import asyncio
 import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +16,7 @@ from shared.steps import ROOT, find_step, find_steps
 from shared.trace.command import record_all
 from shared.trace.flow import INTERRUPTED, LOOP, RAISED, Flow, flow_of
 from shared.trace.listing import listing
-from shared.trace.recorder import record, recorded
+from shared.trace.recorder import record
 from shared.trace.recording import Moment, Recording
 from shared.watching import watch_chat, watch_demo
 

@@ -88,7 +88,7 @@ def test_what_was_typed_is_recorded_and_ctrl_c_keeps_what_there_is(kept: list[Pa
         stdout=stream,
         stderr=stream,
         start_new_session=True,
-    ) as process:
+    ):
         os.close(stream)
         shown = b""
         answers = {"你> ": "短\r", "\r\n\r\n你> ": "帮我算 12*8\r", "助手> 这个": "\x03"}

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         history = recording.histories[-1]
         if new:
             first = len(recording.messages) - len(new)
-            history = history[: draw(st.integers(0, 3))] + [*range(first, first + len(new))]
+            kept = history[: draw(st.integers(0, 3))]
+            history = [*kept, *range(first, first + len(new))]
             recording.histories.append(history)
         ask = draw(st.none() | st.builds(Ask, texts, words))
         if ask:
@@ -212,11 +212,10 @@ def test_a_file_that_is_wrong_is_one_clear_line(
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limits, so small that a test reaches them at once."""
     for name in ("LARGEST_FILE", "MOST_MOMENTS", "MOST_PLACES"):
         monkeypatch.setattr(recording_file, name, 400)
-    yield
 
 
 @pytest.mark.usefixtures("small")

@@ -7,7 +7,7 @@ import pytest
 from shared.steps import find_step
 from shared.trace.flow import Flow, flow_of
 
-TEXTS = (
+TEXTS: tuple[tuple[str, dict[int, list[int]]], ...] = (
     ("yield A()\nif x:\n    yield B()\nyield C()\n", {0: [1], 1: [2, 3], 2: [3], 3: []}),
     (
         "while True:\n    yield A()\n    if x:\n        break\nyield B()\n",

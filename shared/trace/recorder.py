@@ -55,11 +55,11 @@ def record_chat(package: str) -> Recording:
     main = importlib.import_module(f"{package}.main")
     terminal = importlib.import_module(f"{package}.terminal")
     with listening() as screen:
-        terminal.input = screen.ask  # type: ignore[attr-defined]
+        vars(terminal)["input"] = screen.ask
         try:
             return recorded(package, "chat", lambda: main.main([]))
         finally:
-            del terminal.input  # type: ignore[attr-defined]
+            del vars(terminal)["input"]
 
 
 class Listening(io.TextIOWrapper):
