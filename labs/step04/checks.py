@@ -96,8 +96,8 @@ def said_in_the_demo(package: str) -> Verdict | None:
 
 def fallback_verdict(package: str, rules: list[Any]) -> Verdict:
     """Say why the fallback answered where a new rule was meant to."""
-    moments = record(package, SENTENCE, str(step_folder(package))).moments
-    turn, key = moments[-1].turn, moments[-1].match_key
+    asks = record(package, SENTENCE, str(step_folder(package))).asks
+    turn, key = len(asks), asks[-1].key
     guess = f"the key of that turn is {key!r}, and no match is a part of it"
     fallback = next(n for n, rule in enumerate(rules) if rule.match is None)
     if any(rule.match in key for rule in rules[fallback + 1 :] if rule.match):

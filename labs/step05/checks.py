@@ -235,9 +235,9 @@ def back_door_verdict(path: str, answer: Any, *, is_inside: bool) -> Verdict | N
 
 def said_verdict(package: str, work: Path) -> Verdict | None:
     """Say 「列出文件」 to the step, in a folder that holds names for which there are rules."""
-    moments = record(package, "列出文件", str(work)).moments
-    asked = [moment for moment in moments if moment.event == "start"]
-    called = next((m.detail for m in moments if m.event == "tool_call"), "")
+    recording = record(package, "列出文件", str(work))
+    asked = recording.asks
+    called = next((m.detail for m in recording.moments if m.event == "tool_call"), "")
     if not called.endswith(" list_files"):
         return not_yet(
             "「列出文件」 does not reach list_files",

@@ -1,7 +1,8 @@
 """A recording as a listing for the terminal."""
 
+from ..language import say
 from ..screen import visible
-from .flow import flow_of
+from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, RAISED, flow_of
 from .recording import Moment, Recording
 from .timeline import folded
 
@@ -16,10 +17,11 @@ def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
     lines, ask = [], None
     for place, moment in enumerate(recording.moments):
         if place == parts_at:
-            lines.append("      here they part:")
+            lines.append(f"      {say('here they part:')}")
         if moment.ask is not None and moment.ask != ask:
             asked = recording.asks[moment.ask]
-            lines.append(visible(f"      the model is asked on {asked.key!r}: {asked.rule}"))
+            text = say("the model is asked on {key!r}: {rule}", key=asked.key, rule=asked.rule)
+            lines.append(visible(f"      {text}"))
         ask = moment.ask
         if place in left_out and place != parts_at:
             continue
@@ -29,7 +31,8 @@ def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
         line = f"{place + 1:5} {where(moment):18} {history:3}  {text:50}  {outcome(moment)}"
         lines.append(visible(line.rstrip()).replace("\n", " "))
         if moment.ending:
-            lines += [f"      the run ends: {moment.ending}", ""]
+            text = say("the run ends: {ending}", ending=in_words(moment.ending))
+            lines += [visible(f"      {text}"), ""]
     return lines
 
 
@@ -40,3 +43,16 @@ def where(moment: Moment) -> str:
 def outcome(moment: Moment) -> str:
     """Return what came of a statement: the value that decided it, or the event that people see."""
     return " ".join(filter(None, [moment.value, moment.event, moment.detail]))
+
+
+def in_words(ending: str) -> str:
+    """Return why a run ended, in the reader's language; a recording may know other reasons."""
+    words = {
+        NO_TOOL: say("no tool wanted"),
+        FAILED: say("the model failed"),
+        NO_LAST_EVENT: say("no last event"),
+        LIMIT: say("turns used up"),
+        INTERRUPTED: say("interrupted"),
+        RAISED: say("an exception left the loop"),
+    }
+    return words.get(ending, ending)
