@@ -2,23 +2,50 @@
 
 import difflib
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from shared import environment
-from shared.child import ChildError, call_in_child
+from shared.child import ChildError
 from shared.errors import UsageError
-from shared.steps import ROOT
+from shared.screen import show, visible, wrapped
+from shared.shipped import Shipped
 from shared.watching import Run
 
-from .breaks import Break, Question, find_break, find_breaks, pinned_run, run_broken
+from .breaks import Break, Question, apply_break, find_break, find_breaks, pinned_run, run_scene
+from .language import say
 from .tasks import labs_folder
 
-LONGEST_COMPLAINT = 8  # lines
-LONG_ANSWER = 10  # characters
+LONGEST_LIST = 6  # faults shown
+YES = ("y", "yes", "是", "对", "会", "能", "有")
+NO = ("n", "no", "否", "不", "没", "无")
+
+
+def break_it(step: Path, name: str) -> int:
+    """Ask for a prediction, play a broken copy, and show what the change does; without name, list.
+
+    The copy is one of the step as it was shipped, whatever the reader has changed.
+    """
+    if not name:
+        return list_breaks(step)
+    change = find_break(step, name)
+    intact = pinned_run(labs_folder(step), change.scene)
+    edit, run = broken(change)
+    print("\n".join(announced(change, edit)))
+    predictions = [predicted(question) for question in change.questions]
+    file, _, test = change.test.partition("::")
+    lines = [
+        *consequences(run, intact),
+        "",
+        wrapped(str(change.why)),
+        say("The test that sees it, in {file}:", file=f"{step.name}/tests/{file}"),
+        f"  {test}",
+        "",
+        *answers(change.questions, predictions),
+    ]
+    show("".join(f"{line}\n" for line in lines))
+    return 0
 
 
 def list_breaks(step: Path) -> int:
@@ -26,74 +53,40 @@ def list_breaks(step: Path) -> int:
     breaks = find_breaks(step)
     width = max(map(len, breaks))
     for change in breaks.values():
-        print(f"  {change.name:{width}}  {change.why}")
-    print(f"\nmake break STEP={step.name[4:6]} NAME={next(iter(breaks))} breaks it, in a copy.")
+        print(f"  {change.name:{width}}  {change.title}")
+    command = f"make break STEP={step.name[4:6]} NAME={next(iter(breaks))}"
+    print()
+    print(say("To break one of them, in a copy: {command}", command=command))
     return 0
 
 
-def break_it(step: Path, name: str) -> int:
-    """Ask for a prediction, play the demo of a broken copy, and show what that changed."""
-    change = find_break(step, name)
-    intact = pinned_run(labs_folder(step), "demo")
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            own = Run(**call_in_child(ROOT, "shared.watching:watch_demo", step.name))
-            run = run_broken(change, Path(folder))
-        except ChildError as error:
-            raise UsageError(f"{step.name} does not run: {error}") from None
-        if not own.same_as(intact):
-            raise UsageError(
-                f"the demo of {step.name} is changed, and so the change cannot be told apart; "
-                f"make reset STEP={step.name[4:6]} puts it back and saves what you did"
-            )
-        print(f"{step.name}/{change.file}, in a copy:\n")
-        print("\n".join(edit(change)))
-        predictions = [predicted(question) for question in change.questions]
-        print("\n".join(consequences(run, intact)))
-        print(f"\n{change.why}")
-        print(f"The test that sees it: {step.name}/tests/{change.test}")
-        if not change.changes and environment.is_current():
-            print("\n".join(words_of_the_test(change, Path(folder))))
-    print("\nYour prediction, and what happened:")
-    for question, said in zip(change.questions, predictions, strict=True):
-        print(f"  {question.ask}")
-        print(f"    you: {said or '-'}{'   (right)' if is_right(said, question.answer) else ''}")
-        print(f"    it:  {question.answer}")
-    return 0
+def broken(change: Break) -> tuple[list[str], Run]:
+    """Break a copy and play it; return the change as a diff, and what the copy leaves."""
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            file = folder / change.step / change.file
+            Shipped(change.step).copy_to(folder)
+            before = file.read_text("utf-8")
+            apply_break(change, folder / change.step)
+            edit = list(diff(before, file.read_text("utf-8")))
+            return edit, run_scene(change.step, change.scene, folder)
+    except ChildError as error:
+        text = say("{step} does not run: {error}", step=change.step, error=error)
+    except OSError as error:
+        text = say("no copy can be made: {error}", error=error)
+    raise UsageError(text)
 
 
-def is_right(said: str, answer: str) -> bool:
-    """Return whether a prediction says the answer, perhaps with other words around it.
-
-    A long answer need not be said to its end, and yes and no may be said by their first letter.
-    """
-    said, answer = said.casefold().strip(), answer.casefold()
-    if len(answer) > LONG_ANSWER:
-        return len(said) >= 4 and (said in answer or answer in said)
-    whole = rf"(?<!\w){re.escape(answer)}(?!\w)"
-    return (said in ("y", "n") and answer.startswith(said)) or bool(re.search(whole, said))
-
-
-def words_of_the_test(change: Break, folder: Path) -> list[str]:
-    """Run the test that sees a change which the demo does not show; return what it complains of."""
-    shutil.copytree(ROOT / "shared", folder / "shared")
-    for name in ("conftest.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
-    test = f"{change.step}/tests/{change.test}"
-    done = subprocess.run(
-        [environment.ready_python(), "-m", "pytest", "-x", "-p", "no:cacheprovider", test],
-        cwd=folder,
-        capture_output=True,
-    )
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
-    return [f"  {line}" for line in lines if line.startswith("E  ")][:LONGEST_COMPLAINT]
-
-
-def edit(change: Break) -> list[str]:
-    """Return the change as the lines that go and the lines that come."""
-    old, new = change.old.splitlines(), change.new.splitlines()
-    lines = difflib.ndiff(old, new)
-    return [f"  {line.rstrip()}" for line in lines if line.strip() and not line.startswith("?")]
+def announced(change: Break, edit: list[str]) -> list[str]:
+    """Return what a reader has to know before predicting anything."""
+    setting = change.setting or say("the demo")
+    return [
+        f"{change.step}/{change.file}",
+        *edit,
+        "",
+        wrapped(say("What is played: {setting}", setting=setting)),
+    ]
 
 
 def predicted(question: Question) -> str:
@@ -101,24 +94,64 @@ def predicted(question: Question) -> str:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ""
     try:
-        return input(f"\n{question.ask} ").strip()
+        return input(f"\n{wrapped(str(question.ask))} ").strip()
     except EOFError:
         return ""
 
 
-def consequences(run: Run, intact: Run) -> list[str]:
-    """Return what the change does to both channels, as diffs against the intact step."""
-    lines = []
-    for channel, before, after in (
-        ("transcript: what people see", intact.transcript, run.transcript),
-        ("history: what the model sees", intact.history, run.history),
+def answers(questions: list[Question], predictions: list[str]) -> Iterator[str]:
+    """Give each question with what was said, and with what happened."""
+    yield say("Your prediction, and what happened:")
+    for question, said in zip(questions, predictions, strict=True):
+        yield wrapped(str(question.ask), "  ")
+        if said:
+            right = say("   (right)") if is_right(said, question) else ""
+            yield wrapped(say("you: {said}", said=visible(said)) + right, "    ")
+        yield wrapped(say("it:  {answer}", answer=question.answer), "    ")
+
+
+def is_right(said: str, question: Question) -> bool:
+    """Return whether a prediction says the answer, in either language, perhaps with more."""
+    said = said.casefold()
+    answer = question.answer
+    if answer.en in ("yes", "no"):
+        return yes_or_no(said) == answer.en
+    words = [answer.en, answer.zh, *question.also]
+    return any(says(said, word.casefold()) for word in words)
+
+
+def yes_or_no(said: str) -> str:
+    """Return "yes", "no", or nothing, by how the words begin: 不是 is no, whatever follows."""
+    first = re.match(r"\s*([a-z]+|.?)", said)
+    word = first[1] if first else ""
+    return "no" if word in NO else "yes" if word in YES else ""
+
+
+def says(said: str, word: str) -> bool:
+    """Return whether `word` is said as a word, and not as a part of another one, as 8 of 18."""
+    inside = "[a-z0-9_零一二三四五六七八九十百]"
+    return bool(re.search(rf"(?<!{inside}){re.escape(word)}(?!{inside})", said))
+
+
+def consequences(run: Run, intact: Run) -> Iterator[str]:
+    """Give what the change does to both channels, as diffs against the intact step."""
+    yield ""
+    yield say("(- as it was shipped, + broken)")
+    for heading, before, after in (
+        (say("what people see"), intact.transcript, run.transcript),
+        (say("what the model sees"), intact.history, run.history),
     ):
-        lines += ["", f"== {channel} =="]
-        diff = difflib.unified_diff(
-            before.splitlines(), after.splitlines(), "intact", "broken", lineterm="", n=2
-        )
-        lines += list(diff) or ["the same: the demo does not show it"]
+        yield from ("", f"== {heading} ==")
+        yield from list(diff(before, after)) or [say("the same")]
     if run.faults:
-        lines += ["", "== a real provider would refuse this history =="]
-        lines += run.faults[:6] + (["..."] if len(run.faults) > 6 else [])
-    return lines
+        yield from ("", f"== {say('why a real provider would refuse this history')} ==")
+        yield from run.faults[:LONGEST_LIST]
+        if len(run.faults) > LONGEST_LIST:
+            yield "..."
+
+
+def diff(before: str, after: str) -> Iterator[str]:
+    """Give the lines that go and come, with some around them, each as it fits the terminal."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+    for line in list(lines)[2:]:  # The first two would name the files.
+        yield "..." if line.startswith("@@") else wrapped(visible(line[1:]), line[0]) or line

@@ -96,8 +96,8 @@ def hint(step: Path, task: str) -> int:
     entry = known.setdefault(found.key, Progress())
     hints = found.hints
     entry.hints = min(entry.hints + 1, len(hints))
-    heading = say("hint {number} of {most}:", number=entry.hints, most=len(hints))
-    print(wrapped(f"{heading} {hints[entry.hints - 1]}"))
+    text = hints[entry.hints - 1]
+    print(wrapped(say("hint {n} of {most}: {text}", n=entry.hints, most=len(hints), text=text)))
     if entry.hints == len(hints):
         print(say("That was the last one. The reference solution:"))
         print(f"  {found.command('solution', ' SHOW=1')}")

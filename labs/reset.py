@@ -73,6 +73,9 @@ def nothing_to_do(step: Shipped) -> str:
 
 
 def save_and_put_back(step: Shipped, saved: Path) -> None:
+    if not step.changed_files() and not git(step.root, "status", "--porcelain", "--", step.name):
+        print(nothing_to_do(step))
+        return
     refuse_unfinished(step)
     contents = step.contents()
     saved.mkdir(exist_ok=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 from shared import screen
 from shared.shipped import Shipped
 from shared.steps import ROOT, find_step
-from shared.trace import command, recording_file
-from shared.trace.recorder import record_chat
-from shared.trace.recording import Cause, Recording
+from shared.trace import command, recorder, recording_file
+from shared.trace.recording import Cause, Head, Question, Recording
 
-from .breaks import Break, copy_broken, find_break
+from .breaks import DEMO, Break, Text, copy_broken, find_break
 from .language import say
+from .stage import watch_scene
 
 
 def trace(
@@ -56,7 +56,7 @@ def short_hash(text: str) -> str:
 def chat(step: Path) -> int:
     """Let the reader talk to a step, and keep what happened as a recording."""
     command.refuse_without_loop(step)
-    recording = record_chat(step.name)
+    recording = recorder.record_chat(step.name)
     if not recording.moments:
         print(say("Nothing was said, so there is no recording."))
         return 0
@@ -85,11 +85,46 @@ def recorded(step: Path, name: str, sentence: str) -> list[Recording]:
         Shipped(step.name).copy_to(Path(intact))
         copy_broken(change, Path(broken))
         roots = {"": Path(intact), name: Path(broken)}
-        both = command.record_all(step, roots, sentence)
+        if sentence or change.scene == DEMO:
+            both = command.record_all(step, roots, sentence)
+        else:
+            both = [record_scene(step, title, root, change) for title, root in roots.items()]
     both[1].cause = cause_of(change)
     return both
 
 
+def record_scene(step: Path, title: str, root: Path, change: Break) -> Recording:
+    """Record the scene of a break in a copy of the step."""
+    work = root / "work"
+    work.mkdir()
+    function = "labs.tracing:record_scene_to_file"
+    return command.record_one(step, title, root, function, change.scene, str(work))
+
+
+def record_scene_to_file(package: str, scene: str, folder: str, file: str) -> Head:
+    """Record a scene; this runs in a child process, as the scene does."""
+    recording = recorder.recorded(package, "scene", lambda: watch_scene(package, scene, folder))
+    if recording.moments:
+        recording_file.write([recording], Path(file))
+    return Head(package)
+
+
 def cause_of(change: Break) -> Cause:
     """Return what a break changes, as it goes into a recording."""
-    return Cause(change.name, change.why, "", change.file, change.old, change.new)
+    setting = change.setting or Text("", "")
+    return Cause(
+        name=change.name,
+        title=change.title.en,
+        title_zh=change.title.zh,
+        why=change.why.en,
+        why_zh=change.why.zh,
+        file=change.file,
+        old=change.old,
+        new=change.new,
+        setting=setting.en,
+        setting_zh=setting.zh,
+        questions=[
+            Question(q.ask.en, q.ask.zh, q.answer.en, q.answer.zh, q.also)
+            for q in change.questions
+        ],
+    )

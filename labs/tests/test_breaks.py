@@ -10,24 +10,51 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from labs.breaking import break_it, is_right
-from labs.breaks import Break, apply_break, find_breaks, pinned_run, run_broken
+from labs.breaks import (
+    DEMO,
+    Break,
+    Question,
+    Text,
+    apply_break,
+    copy_broken,
+    find_breaks,
+    pinned_run,
+    run_broken,
+    run_intact,
+)
 from labs.tasks import labs_folder, steps_with_tasks
-from shared import environment
 from shared.errors import UsageError
+from shared.screen import width_of
 from shared.steps import ROOT, find_step
 
 STEPS = steps_with_tasks()
+STEP = STEPS[0]
 BREAKS = [change for step in STEPS for change in find_breaks(step).values()]
+SCENES = dict.fromkeys(
+    (step.name, scene)
+    for step in STEPS
+    for scene in [DEMO, *(change.scene for change in find_breaks(step).values())]
+)
 
 
 def name_of(change: Break) -> str:
     return f"{change.step[:6]}_{change.name.replace('-', '_')}"
 
 
+@pytest.mark.parametrize(("step", "scene"), SCENES)
+def test_an_intact_step_leaves_what_is_pinned(
+    step: str, scene: str, tmp_path: Path, pinned: SnapshotAssertion
+) -> None:
+    run = run_intact(find_step(step[4:6]), scene, tmp_path)
+    assert run.transcript == pinned(name=f"{step[:6]}/pinned/{scene}.output")
+    assert run.history == pinned(name=f"{step[:6]}/pinned/{scene}.context")
+    assert run.faults == []
+
+
 def test_the_intact_demo_is_pinned_here_as_in_its_step() -> None:
     for step in STEPS:
         for channel in ("output", "context"):
-            here = labs_folder(step) / "pinned" / f"demo.{channel}.txt"
+            here = labs_folder(step) / "pinned" / f"{DEMO}.{channel}.txt"
             assert here.read_bytes() == (step / f"expected_{channel}.txt").read_bytes(), here
 
 
@@ -35,7 +62,7 @@ def test_the_intact_demo_is_pinned_here_as_in_its_step() -> None:
 def test_a_change_shows_what_it_says_and_only_that(
     change: Break, tmp_path: Path, pinned: SnapshotAssertion
 ) -> None:
-    intact = pinned_run(labs_folder(find_step(change.step[4:6])), "demo")
+    intact = pinned_run(labs_folder(find_step(change.step[4:6])), change.scene)
     run = run_broken(change, tmp_path)
     shown = {"transcript": (run.transcript, intact.transcript, "output")}
     shown["history"] = (run.history, intact.history, "context")
@@ -48,7 +75,37 @@ def test_a_change_shows_what_it_says_and_only_that(
     everything = "\n".join([run.transcript, run.history, *run.faults])
     for question in change.questions:
         unwanted = question.proof.startswith("no ")
-        assert (question.proof.removeprefix("no ") in everything) != unwanted, question.ask
+        assert (question.proof.removeprefix("no ") in everything) != unwanted, question.ask.en
+
+
+def test_every_change_shows_something() -> None:
+    assert [change.name for change in BREAKS if not change.changes] == []
+
+
+def test_nothing_is_pinned_that_no_change_and_no_scene_leaves() -> None:
+    for step in STEPS:
+        breaks = find_breaks(step)
+        known = {DEMO, *breaks, *(change.scene for change in breaks.values())}
+        found = {p.name.partition(".")[0] for p in (labs_folder(step) / "pinned").iterdir()}
+        assert found == known, step.name
+
+
+def test_a_scene_says_what_happens_in_it() -> None:
+    for change in BREAKS:
+        assert (change.setting is None) == (change.scene == DEMO), change.name
+
+
+def test_the_list_of_changes_fits_a_terminal_in_both_languages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for language, words in (("en", "in a copy: "), ("zh", "在副本里拆")):
+        monkeypatch.setenv("LAB_LANG", language)
+        for step in STEPS:
+            assert break_it(step, "") == 0
+            lines = capsys.readouterr().out.splitlines()
+            assert len(lines) < 24
+            assert max(map(width_of, lines)) < 80
+            assert words in lines[-1]
 
 
 def test_every_change_is_seen_by_a_test_of_its_step(tmp_path: Path) -> None:
@@ -59,9 +116,8 @@ def test_every_change_is_seen_by_a_test_of_its_step(tmp_path: Path) -> None:
         shutil.copy(ROOT / file, tmp_path)
     tests = {name_of(change): f"{name_of(change)}/tests/{change.test}" for change in BREAKS}
     for change in BREAKS:
-        copy = tmp_path / name_of(change)
-        shutil.copytree(ROOT / change.step, copy, ignore=ignore)
-        apply_break(change, copy)
+        copy_broken(change, tmp_path)
+        (tmp_path / change.step).rename(tmp_path / name_of(change))
     done = subprocess.run(
         [
             sys.executable,
@@ -87,55 +143,139 @@ def test_a_change_fits_only_where_its_text_stands_once(tmp_path: Path) -> None:
     change = BREAKS[0]
     step = tmp_path / change.step
     step.mkdir()
-    with pytest.raises(UsageError, match="is not as it came"):
+    with pytest.raises(ValueError, match="stands 0 times"):
         apply_break(change, step)
     (step / change.file).write_text(change.old * 2)
-    with pytest.raises(UsageError, match="make reset STEP=04 puts it back"):
+    with pytest.raises(ValueError, match="stands 2 times"):
         apply_break(change, step)
 
 
-def test_breaking_leaves_the_working_tree_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    before = (STEPS[0] / "agent_loop.py").read_bytes()
-    assert break_it(STEPS[0], "no-append") == 0
+def test_a_change_is_shown_as_a_diff_and_then_what_it_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = (STEP / "agent_loop.py").read_bytes()
+    assert break_it(STEP, "no-append") == 0
     text = capsys.readouterr().out
-    assert "-再见。（本次对话共 10 条消息）\n+再见。（本次对话共 8 条消息）\n" in text
-    assert "call call_1 has no result\n" in text
-    assert "you: -\n    it:  8\n" in text
-    assert (STEPS[0] / "agent_loop.py").read_bytes() == before
+    parts = [
+        f"{STEP.name}/agent_loop.py\n...\n",
+        "\n-            context.messages.append(result)\n",
+        "What is played: the demo\n",
+        "== what people see ==\n",
+        "\n-再见。（本次对话共 10 条消息）\n+再见。（本次对话共 8 条消息）\n",
+        "== what the model sees ==\n",
+        '\n-toolResult call_1 calc "96"\n',
+        "== why a real provider would refuse this history ==\ncall call_1 has no result\n",
+        "\nWithout the append a result is shown to people and never reaches the model.\n",
+        "How many messages are there at the end (10 without the change)?\n    it:  8\n",
+    ]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert (STEP / "agent_loop.py").read_bytes() == before
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_what_the_reader_has_changed_does_not_matter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("labs", "shared", STEP.name):
+        ignore = shutil.ignore_patterns("__pycache__", "__snapshots__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    git = ["git", "-c", "user.name=reader", "-c", "user.email=reader@example.com"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "shipped"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    (tmp_path / STEP.name / "agent_loop.py").write_text("nothing is left of it\n")
+    (tmp_path / STEP.name / "rules.py").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "labs", "break", STEP.name[4:6], "no-append"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    break_it(STEP, "no-append")
+    assert done.stdout.decode("utf-8") == capsys.readouterr().out
+
+
+def test_a_change_speaks_chinese_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_LANG", "zh")
+    break_it(STEP, "push-after-loop")
+    text = capsys.readouterr().out
+    assert "模型在同一条消息里要算 12*8 和 1+1，然后说它看到了哪些结果。\n" in text
+    assert "两个结果都还在屏幕上吗（是或否）？\n    实际：是\n" in text
+
+
+def question(en: str, zh: str, *also: str) -> Question:
+    return Question(ask=Text("?", "？"), answer=Text(en, zh), proof="", also=list(also))
+
+
+YES, NO = question("yes", "是"), question("no", "否")
+EIGHT, TEN = question("8", "8 条", "eight", "八"), question("10", "10 条", "ten", "十")
+FALLBACK = question("the fallback: 不会。", "兜底回复：不会。", "fallback", "兜底")
 
 
 @pytest.mark.parametrize(
-    ("said", "answer", "right"),
+    ("said", "asked", "right"),
     [
-        ("8", "8", True),
-        ("8 messages", "8", True),
-        ("y", "yes", True),
-        ("YES", "yes", True),
-        ("兜底回复", "我只能用兜底回复了，别的不会。", True),
-        ("", "yes", False),
-        ("10", "8", False),
-        ("no", "yes", False),
-        ("10", "0", False),
-        ("1", "10", False),
-        ("not sure", "no", False),
-        ("e", "yes", False),
-        ("我", "我只能用兜底回复了，别的不会。", False),
+        ("8", EIGHT, True),
+        ("8 messages", EIGHT, True),
+        ("8条", EIGHT, True),
+        ("八条", EIGHT, True),
+        ("Eight", EIGHT, True),
+        ("18", EIGHT, False),
+        ("80", EIGHT, False),
+        ("十八条", EIGHT, False),
+        ("weight", EIGHT, False),
+        ("1", TEN, False),
+        ("十条", TEN, True),
+        ("十八条", TEN, False),
+        ("y", YES, True),
+        ("YES", YES, True),
+        ("是", YES, True),
+        ("是的", YES, True),
+        ("对", YES, True),
+        ("会吧", YES, True),
+        ("不是", YES, False),
+        ("没有", YES, False),
+        ("no", YES, False),
+        ("e", YES, False),
+        ("", YES, False),
+        ("n", NO, True),
+        ("No.", NO, True),
+        ("否", NO, True),
+        ("不会", NO, True),
+        ("没有", NO, True),
+        ("不", NO, True),
+        ("not sure", NO, False),
+        ("是", NO, False),
+        ("兜底", FALLBACK, True),
+        ("the fallback", FALLBACK, True),
+        ("我想是兜底回复", FALLBACK, True),
+        ("96", FALLBACK, False),
+        ("", FALLBACK, False),
     ],
 )
-def test_a_prediction_may_be_said_in_other_words(said: str, answer: str, right: bool) -> None:
-    assert is_right(said, answer) == right
-
-
-def test_a_change_that_the_demo_does_not_show_is_shown_by_its_test(
-    capsys: pytest.CaptureFixture[str],
+def test_a_prediction_counts_in_both_languages_and_in_other_words(
+    said: str, asked: Question, right: bool
 ) -> None:
-    break_it(STEPS[0], "push-after-loop")
-    text = capsys.readouterr().out
-    assert text.count("the same: the demo does not show it\n") == 2
-    if environment.is_current():
-        assert "assert 1 == 2" in text
+    assert is_right(said, asked) == right
+
+
+def test_every_answer_of_the_catalogue_counts_in_both_languages() -> None:
+    for change in BREAKS:
+        for asked in change.questions:
+            for said in (asked.answer.en, asked.answer.zh, *asked.also):
+                assert is_right(said, asked), (change.name, said)
 
 
 def test_an_unknown_change_lists_those_there_are() -> None:
     with pytest.raises(UsageError, match="no change is named 'x'; there are: no-append, "):
-        break_it(STEPS[0], "x")
+        break_it(STEP, "x")
+
+
+def test_without_room_for_a_copy_a_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match="no copy can be made: "):
+        break_it(STEP, "no-append")

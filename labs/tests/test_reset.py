@@ -328,6 +328,7 @@ def test_a_file_that_git_does_not_hold_as_it_was_shipped_is_named(folder: Path) 
 
 @needs_git
 def test_another_repository_inside_the_step_is_named(clone: Path) -> None:
+    change(clone)
     git(clone / "step04_a", "init", "-q")
     with pytest.raises(UsageError, match="another git repository inside step04_a"):
         put_back(clone)

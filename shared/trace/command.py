@@ -19,6 +19,7 @@ from .spans import otlp
 from .timeline import parting, timeline
 
 TRACES = ROOT / "traces"
+RECORDER = "shared.trace.recorder:record_to_file"
 
 
 def record_all(step: Path, roots: Mapping[str, Path], sentence: str) -> list[Recording]:
@@ -27,7 +28,10 @@ def record_all(step: Path, roots: Mapping[str, Path], sentence: str) -> list[Rec
     UsageError if the step has no loop, does not run, or has nothing to say.
     """
     refuse_without_loop(step)
-    return [record_one(step, title, root, sentence) for title, root in roots.items()]
+    return [
+        record_one(step, title, root, RECORDER, sentence, str(Path.cwd()))
+        for title, root in roots.items()
+    ]
 
 
 def refuse_without_loop(step: Path) -> None:
@@ -37,12 +41,12 @@ def refuse_without_loop(step: Path) -> None:
         )
 
 
-def record_one(step: Path, title: str, root: Path, sentence: str) -> Recording:
+def record_one(step: Path, title: str, root: Path, function: str, *arguments: str) -> Recording:
+    """Call a function in `root` that records the step; it gets `arguments`, and last a file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "recording.jsonl")
-        arguments = (step.name, sentence, str(Path.cwd()), str(file))
         try:
-            call_in_child(root, "shared.trace.recorder:record_to_file", *arguments)
+            call_in_child(root, function, step.name, *arguments, str(file))
         except ChildError as error:
             raise UsageError(
                 say(
@@ -53,10 +57,7 @@ def record_one(step: Path, title: str, root: Path, sentence: str) -> Recording:
             ) from None
         if not file.exists():
             raise UsageError(
-                say(
-                    "the loop did not turn for {sentence!r}: say something to answer",
-                    sentence=sentence,
-                )
+                say("the loop did not turn; say something to answer: INPUT={hello}", hello="你好")
             )
         (recording,) = recording_file.read(file)
     recording.title = title

@@ -230,7 +230,7 @@ def colours(style: str) -> str:
 def source_lines(source: str) -> list[str]:
     """Return the lines of a Python source, marked up in the colours of Pygments."""
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    marked = highlight(source, lexer, HtmlFormatter(nowrap=True))
+    marked = highlight(source.replace("\r", ""), lexer, HtmlFormatter(nowrap=True))
     return marked.removesuffix("\n").split("\n")
 
 

@@ -186,8 +186,8 @@ class Onlooker:
         except (GeneratorExit, asyncio.CancelledError):
             self.end(INTERRUPTED)
             raise
-        except BaseException:
-            self.end(RAISED)
+        except BaseException as error:
+            self.end(RAISED, last_line(error))
             raise
         else:
             self.end("")
@@ -241,7 +241,7 @@ class Onlooker:
             moment.history, moment.ask = self.history(), self.ask
             moment.screen = self.screen.tell()
 
-    def end(self, ending: str) -> None:
+    def end(self, ending: str, detail: str = "") -> None:
         """A run is over: by itself, if no `ending` is given."""
         if not self.stands:
             return
@@ -251,19 +251,16 @@ class Onlooker:
         event = next(events, None)
         if not ending and event is not None:
             ending = ending_of(self.flow, event.file, event.line, event.event)
-        last.ending = ending
+        last.ending, last.detail = ending, last.detail or detail
         box = self.flow.boxes[self.flow.box_at(last.file, last.line) or 0]
         by_itself = ending not in (RAISED, INTERRUPTED)
         if by_itself and not last.value and box.kind in ("loop", "if"):
             last.value = "end" if box.target else "False"
 
     def fail(self, error: BaseException) -> None:
-        """An exception has ended the conversation: people see its last lines."""
-        (text,) = traceback.format_exception_only(error)[-1:]
-        last = self.recording.moments[-1]
-        last.ending = RAISED
-        last.detail = last.detail or shortened(text, LONGEST_DETAIL)
-        self.screen.write(f"\nTraceback (most recent call last):\n  …\n{text}")
+        """An exception has ended the conversation: people see its traceback, here its last line."""
+        self.recording.moments[-1].ending = RAISED
+        self.screen.write(f"\nTraceback (most recent call last):\n  …\n{last_line(error)}\n")
 
     def close(self) -> None:
         """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
@@ -332,9 +329,13 @@ def in_words(value: object) -> str:
         case None | bool() | int() | float() | str():
             return shortened(repr(value), LONGEST_DETAIL)
         case BaseException():
-            return shortened(traceback.format_exception_only(value)[-1], LONGEST_DETAIL)
+            return last_line(value)
     kind = getattr(value, "type", type(value).__name__)
     return f"{call_words(value)}" if kind == "toolCall" else str(kind)
+
+
+def last_line(error: BaseException) -> str:
+    return shortened(traceback.format_exception_only(error)[-1], LONGEST_DETAIL)
 
 
 def call_words(call: Any) -> str:

@@ -45,27 +45,36 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prediction to be made before the run is seen, in both languages."""
+    """A prediction to be made before the run is seen, in both languages.
+
+    What is said in `also` counts as the answer, too.
+    """
 
     ask: str
     ask_zh: str
     answer: str
     answer_zh: str
+    also: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """What was changed in the step before it ran: in `file`, `old` became `new`.
 
-    `why` says why it matters, and `questions` are to be answered before the run is seen.
+    `title` is the change in a few words, `why` says why it matters, `setting` what happens in a
+    scene that is not the demo, and `questions` are to be answered before the run is seen.
     """
 
     name: str
+    title: str
+    title_zh: str
     why: str
     why_zh: str
     file: str
     old: str
     new: str
+    setting: str = ""
+    setting_zh: str = ""
     questions: list[Question] = field(default_factory=list)
 
 
