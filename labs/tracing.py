@@ -124,7 +124,6 @@ def cause_of(change: Break) -> Cause:
         setting=setting.en,
         setting_zh=setting.zh,
         questions=[
-            Question(q.ask.en, q.ask.zh, q.answer.en, q.answer.zh, q.also)
-            for q in change.questions
+            Question(q.ask.en, q.ask.zh, q.answer.en, q.answer.zh, q.also) for q in change.questions
         ],
     )

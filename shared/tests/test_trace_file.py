@@ -38,8 +38,10 @@ texts = st.one_of(words, words.map(lambda text: text + "x" * 80))
 messages = st.builds(
     Message, words, texts, calls, st.none() | words, st.none() | words, is_error=flags
 )
-questions = st.lists(st.builds(Question, words, words, words, words), max_size=2)
-causes = st.builds(Cause, words, words, words, words, words, words, questions)
+questions = st.lists(
+    st.builds(Question, words, words, words, words, st.lists(words, max_size=2)), max_size=2
+)
+causes = st.builds(Cause, *[words] * 10, questions)
 
 
 @st.composite
@@ -135,7 +137,7 @@ def test_the_definition_names_every_field() -> None:
 def fields_of(package: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     run = record(package, "", "")
-    run.cause = Cause("n", "w", "z", "f", "o", "n", [Question("a", "b", "c", "d")])
+    run.cause = Cause(*"123456789a", [Question(*"1234", ["5"])])
     for line in recording_file.lines_of(run):
         data = json.loads(line)
         found.setdefault(data.pop("type"), set()).update(data)

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from functools import partial, update_wrapper
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,6 +31,7 @@ from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording
 from .recording_file import write
 
 LONGEST_DETAIL = 60  # characters
+TRACEBACK = "\nTraceback (most recent call last):\n  …\n{}\n"
 
 
 def record(package: str, sentence: str, cwd: str) -> Recording:
@@ -113,9 +115,9 @@ def recorded(package: str, what: str, talk: Callable[[], object]) -> Recording:
         try:
             talk()
         except (Exception, KeyboardInterrupt) as error:
-            if not onlooker.recording.moments:
+            if not onlooker.run:
                 raise
-            onlooker.fail(error)
+            onlooker.screen.write(TRACEBACK.format(last_line(error)))
         onlooker.close()
     return onlooker.recording
 
@@ -143,6 +145,8 @@ class Onlooker:
         self.flow = flow_of(self.recording.sources)
         self.loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
         self.model_class = importlib.import_module(f"{package}.fake_model").FakeModel
+        self.talk = importlib.import_module(f"{package}.main").chat
+        importlib.import_module(f"{package}.demo")  # Later it would keep a stand-in for ever.
         self.began = time.perf_counter()
         self.stands: dict[FrameType, Place] = {}
         self.known: dict[int, tuple[int, Any]] = {}
@@ -154,14 +158,18 @@ class Onlooker:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Stand in for the loop and the model wherever the step has them."""
-        importlib.import_module(f"{self.package}.main")
-        stand_ins = {self.loop: self.run_agent_loop, self.model_class: self.model}
+        """Stand in for the loop, the model and the chat wherever the step has them."""
+        stand_ins = {
+            self.loop: self.run_agent_loop,
+            self.model_class: self.model,
+            # Whoever asks which parameters it has, is told those of the real one.
+            self.talk: update_wrapper(partial(self.chat), self.talk),
+        }
         replaced = []
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] == self.package:
                 for key, value in list(vars(module).items()):
-                    if value is self.loop or value is self.model_class:
+                    if any(value is real for real in stand_ins):
                         setattr(module, key, stand_ins[value])
                         replaced.append((module, key, value))
         try:
@@ -169,6 +177,15 @@ class Onlooker:
         finally:
             for module, key, value in replaced:
                 setattr(module, key, value)
+
+    def chat(self, *values: Any, **options: Any) -> Any:
+        """Let the step talk, and note an exception that nobody in it has caught."""
+        self.screen = sys.stdout
+        try:
+            return self.talk(*values, **options)
+        except Exception as error:
+            self.fail(error)
+            raise
 
     async def run_agent_loop(self, *values: Any, **options: Any) -> AsyncGenerator[Any, None]:
         """Run the real loop; note its statements, and its events before people see them."""
@@ -257,10 +274,16 @@ class Onlooker:
         if by_itself and not last.value and box.kind in ("loop", "if"):
             last.value = "end" if box.target else "False"
 
-    def fail(self, error: BaseException) -> None:
-        """An exception has ended the conversation: people see its traceback, here its last line."""
-        self.recording.moments[-1].ending = RAISED
-        self.screen.write(f"\nTraceback (most recent call last):\n  …\n{last_line(error)}\n")
+    def fail(self, error: Exception) -> None:
+        """The conversation has failed before the loop turned: note the line that raised."""
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(self.folder)]
+        if ours and not self.recording.moments:
+            file = Path(ours[-1].filename).relative_to(self.folder).as_posix()
+            self.recording.sources[file] = sources_of(self.folder)[file]
+            moment = Moment(1, 0, file, ours[-1].lineno or 1, ending=RAISED)
+            moment.detail = last_line(error)
+            self.recording.moments.append(moment)
 
     def close(self) -> None:
         """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
