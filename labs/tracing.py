@@ -8,7 +8,7 @@ from shared import screen
 from shared.shipped import Shipped
 from shared.steps import ROOT, find_step
 from shared.trace import command, recorder, recording_file
-from shared.trace.recording import Cause, Head, Question, Recording
+from shared.trace.recording import MOST_MOMENTS, Cause, Head, Question, Recording
 
 from .breaks import DEMO, Break, Text, copy_broken, find_break
 from .language import say
@@ -66,6 +66,8 @@ def chat(step: Path) -> int:
     file = command.write_recordings([recording], f"{step.name}-chat-{number}")
     shown = file.relative_to(ROOT)
     print(say("Recorded. To watch it: {command}", command=f"make trace FILE={shown}"))
+    if len(recording.moments) == MOST_MOMENTS:
+        print(say("It was long: only its first {number} statements are kept.", number=MOST_MOMENTS))
     return 0
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
+from shared.trace import recorder
 from shared.trace.command import record_all
 from shared.trace.flow import INTERRUPTED, LOOP, RAISED, Flow, flow_of
 from shared.trace.listing import listing
@@ -311,6 +312,18 @@ def test_a_history_is_kept_as_it_was_even_if_the_loop_forgets(changed: Callable[
     first, last = run.history_at(run.moments[5]), run.history_at(run.moments[-1])
     assert [message.text for message in first] == ["你好"]
     assert [message.role for message in last] == ["toolResult", "assistant"]
+
+
+def test_of_a_run_without_end_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = said("帮我算 12*8")
+    monkeypatch.setattr(recorder, "MOST_MOMENTS", 50)
+    run = said("帮我算 12*8")
+    assert len(run.moments) == 50
+    assert [(m.line, m.screen) for m in run.moments] == [
+        (m.line, m.screen) for m in whole.moments[:50]
+    ]
+    assert run.history_at(run.moments[-1]) == whole.history_at(whole.moments[49])
+    assert run.screen == whole.screen[: run.moments[-1].screen]
 
 
 def test_the_step_is_put_back_as_it_was(demo: Recording) -> None:

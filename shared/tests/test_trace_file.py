@@ -137,7 +137,8 @@ def test_the_definition_names_every_field() -> None:
 def fields_of(package: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     run = record(package, "", "")
-    run.cause = Cause(*"123456789a", [Question(*"1234", ["5"])])
+    questions = [Question("a", "b", "c", "d", ["e"])]
+    run.cause = Cause("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", questions)
     for line in recording_file.lines_of(run):
         data = json.loads(line)
         found.setdefault(data.pop("type"), set()).update(data)

@@ -10,6 +10,7 @@ from ..child import ChildError, call_in_child
 from ..chromium import chromium
 from ..errors import UsageError
 from ..language import say
+from ..screen import visible
 from ..steps import ROOT
 from . import recording_file
 from .asciicast import asciicast
@@ -70,7 +71,8 @@ def listing_text(recordings: Sequence[Recording]) -> str:
     lines = []
     for lane, recording in enumerate(recordings):
         place = None if number is None else timeline(recordings)[number - 1][lane]
-        lines += [f"== {recording.step} {recording.title}".rstrip(), *listing(recording, place)]
+        heading = visible(f"== {recording.step} {recording.title}".rstrip()).replace("\n", " ")
+        lines += [heading, *listing(recording, place)]
     if len(recordings) > 1 and number is None:
         lines.append(say("They do not part: this run does not show the difference."))
     return "".join(f"{line}\n" for line in lines)

@@ -155,6 +155,7 @@ class Onlooker:
         self.screen: Any = None
         self.run = self.turn = 0
         self.ask: int | None = None
+        self.full = False
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -236,34 +237,37 @@ class Onlooker:
                 return
             before.moment.value = decided(boxes[before.box], here, frame)
         self.finish()
-        if len(self.recording.moments) < MOST_MOMENTS:
+        self.full = len(self.recording.moments) == MOST_MOMENTS
+        if not self.full:
             moment = Moment(self.run, self.turn, here.file, here.line)
             self.recording.moments.append(moment)
             self.stands[frame] = Place(number, moment, frame.f_lasti)
+
+    def now(self) -> Moment | None:
+        """Return the moment of the statement that runs."""
+        return self.recording.moments[-1] if self.stands and not self.full else None
 
     def note(self, event: Any) -> None:
         """The statement that runs has yielded an event."""
         if event.type == "turn_start":
             self.turn, self.ask = event.turn, None
-        if self.stands:
-            moment = self.recording.moments[-1]
+        if moment := self.now():
             moment.turn, moment.event, moment.detail = self.turn, event.type, detail_of(event)
             moment.call_id = call_id_of(event)
             moment.at = int((time.perf_counter() - self.began) * 1e6)
 
     def finish(self) -> None:
         """Note how things stand now that the last statement is done."""
-        if self.stands:
-            moment = self.recording.moments[-1]
+        if moment := self.now():
             moment.history, moment.ask = self.history(), self.ask
             moment.screen = self.screen.tell()
 
     def end(self, ending: str, detail: str = "") -> None:
         """A run is over: by itself, if no `ending` is given."""
-        if not self.stands:
-            return
         self.finish()
-        last = self.recording.moments[-1]
+        last = self.now()
+        if last is None:
+            return
         events = (m for m in reversed(self.recording.moments) if m.run == self.run and m.event)
         event = next(events, None)
         if not ending and event is not None:
@@ -288,8 +292,9 @@ class Onlooker:
     def close(self) -> None:
         """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
         if self.recording.moments:
-            self.recording.screen = self.screen.getvalue()
-            self.recording.moments[-1].screen = len(self.recording.screen)
+            last, screen = self.recording.moments[-1], self.screen.getvalue()
+            last.screen = last.screen if self.full else len(screen)
+            self.recording.screen = screen[: last.screen]
 
     def history(self) -> int:
         """Return the place of the history as it is now among those of the recording, new or not."""
@@ -376,13 +381,13 @@ def detail_of(event: Any) -> str:
     """Return what is worth reading of an event, in a few words."""
     match event.type:
         case "text_delta":
-            text = event.delta
+            text = str(event.delta)
         case "toolcall" | "tool_call":
             text = f"{event.tool_call.id} {event.tool_call.name}"
         case "tool_result":
             text = f"{event.tool_call_id} {event.tool_name} → {event.content}"
         case "error":
-            text = event.error
+            text = str(event.error)
         case "turn_start" | "turn_end":
             text = str(event.turn)
         case _:
@@ -409,7 +414,7 @@ def as_data(message: Any) -> Message:
     is_result = message.role == "toolResult"
     return Message(
         role=message.role,
-        text="".join(block.text for block in message.content if block.type == "text"),
+        text="".join(str(block.text) for block in message.content if block.type == "text"),
         calls=[
             Call(str(block.id), str(block.name), compact_json(block.arguments))
             for block in message.content
