@@ -1,7 +1,9 @@
 """`make trace` and `make chat RECORD=1`: record a run, perhaps beside a broken one, and show it."""
 
 import hashlib
+import os
 import tempfile
+import time
 from pathlib import Path
 
 from shared import screen
@@ -60,10 +62,9 @@ def chat(step: Path) -> int:
     if not recording.moments:
         print(say("Nothing was said, so there is no recording."))
         return 0
-    number = 1
-    while (command.TRACES / f"{step.name}-chat-{number}.jsonl").exists():
-        number += 1
-    file = command.write_recordings([recording], f"{step.name}-chat-{number}")
+    # A name for each conversation: also where two of them end in the same second.
+    now = time.strftime("%Y%m%d-%H%M%S")
+    file = command.write_recordings([recording], f"{step.name}-chat-{now}-{os.getpid()}")
     shown = file.relative_to(ROOT)
     print(say("Recorded. To watch it: {command}", command=f"make trace FILE={shown}"))
     if len(recording.moments) == MOST_MOMENTS:

@@ -12,7 +12,6 @@ import pytest
 
 from shared.steps import ROOT
 from shared.trace import recording_file
-from shared.trace.command import TRACES
 from shared.trace.recording import Recording
 
 COMMAND = [sys.executable, "-m", "labs", "chat", "05", "--record"]
@@ -48,10 +47,9 @@ def test_a_conversation_through_a_pipe_is_recorded_as_it_is_shown(kept: list[Pat
 
 @pytest.mark.parametrize("typed", ["/exit\n", ""])
 def test_where_nothing_was_said_there_is_no_recording(typed: str) -> None:
-    before = set(TRACES.glob("*"))
     done = subprocess.run(COMMAND, cwd=ROOT, input=typed, capture_output=True, encoding="utf-8")
     assert done.stdout.endswith("\nNothing was said, so there is no recording.\n")
-    assert set(TRACES.glob("*")) == before
+    assert "FILE=" not in done.stdout
 
 
 def test_a_step_without_a_loop_is_not_recorded() -> None:
