@@ -59,8 +59,8 @@ def see_that_nothing_is_changed(step: Shipped) -> None:
         more = "" if len(changed) <= LONGEST_LIST else " ..."
         raise UsageError(
             say(
-                "{step} is changed ({files}), and git, which has to save that, does not work here: "
-                "there is no git, or no clone; the files as they were shipped are in a fresh clone",
+                "{step} is changed ({files}), and git, which has to save that, does not work here "
+                "(no git, no clone, or somebody else's); a fresh clone has the files as shipped",
                 step=step.name,
                 files=", ".join(changed[:LONGEST_LIST]) + more,
             )
