@@ -21,7 +21,7 @@ class Lane {
   }
 
   get name() {
-    if (this.cause) return say("broken: {name}", { name: this.cause.name });
+    if (this.cause) return say("broken: {name}", { name: (inChinese && this.cause.title_zh) || this.cause.title });
     if (this.title) return this.title;
     return say(this.besideBroken ? "as shipped" : "recording {number}", { number: this.number + 1 });
   }
@@ -82,12 +82,18 @@ class Lane {
   // Each line of the screen is a block of its own, so that a move lays out one line and not all.
   buildScreen() {
     this.printed = [];
+    this.screenRows = [];
     let row = null;
+    let block = null;
     this.moments.forEach((moment, place) => {
       for (const piece of moment.screen ?? []) {
         const text = typeof piece === "number" ? this.messages[piece].text ?? "" : piece;
         for (const part of text.match(/[^\n]*\n|[^\n]+/g) ?? []) {
-          if (row === null) this.panes.screen.append(row = element("div", "row"));
+          if (row === null) {
+            if (this.screenRows.length % 16 === 0) this.panes.screen.append(block = element("div", "block"));
+            block.append(row = element("div", "row"));
+            this.screenRows.push(row);
+          }
           const span = element("span", "piece", part);
           span.hidden = true;
           span.place = place;
@@ -100,6 +106,35 @@ class Lane {
     this.shown = 0;
   }
 
+  // Says what depends on the language, and does not change from move to move.
+  drawTexts() {
+    set(this.part.title, this.count > 1 ? this.name : "");
+    const titles = { source: "source", flow: "diagram", screen: "what people see", history: "what the model sees" };
+    for (const [name, title] of Object.entries(titles)) {
+      this.panes[name].setAttribute("aria-label", this.count > 1 ? `${say(title)}: ${this.name}` : say(title));
+    }
+    this.root.querySelector(".tools").replaceChildren(...this.toolSpecs());
+    for (const row of this.rows.splice(0)) row.item.remove();
+  }
+
+  toolSpecs() {
+    if (this.tools.length === 0) return [];
+    return [element("h4", "", say("the tools it is told of")), ...this.tools.map((tool) => {
+      const spec = element("details");
+      const summary = element("summary");
+      summary.append(element("code", "", tool.name), ` ${tool.description}`);
+      spec.append(summary, element("pre", "", indented(tool.parameters)));
+      return spec;
+    })];
+  }
+
+  // Tints what differs from the other lane: lines of the source, the first message, the first line.
+  mark({ message, row, changed }) {
+    this.differs = message?.[this.number] ?? undefined;
+    for (const [file, line] of changed?.[this.number] ?? []) this.linesOf.get(file)[line - 1].classList.add("changed");
+    if (row) this.screenRows[row[this.number]]?.classList.add("differs");
+  }
+
   // Shows the moment at `place`; what came after the one at `before` is new.
   show(place, before, { parted, waits }) {
     const moment = this.moments[place];
@@ -110,6 +145,7 @@ class Lane {
     this.showPairs(moment, place);
     const ended = waits && place === this.moments.length - 1;
     this.root.classList.toggle("ended", ended);
+    this.root.classList.toggle("waits", waits);
     this.root.classList.toggle("parted", parted);
     const failed = !["", "no tool wanted", "interrupted"].includes(moment.ending ?? "");
     this.part.state.className = `state${failed ? " failed" : ""}`;
@@ -258,6 +294,10 @@ class Lane {
     if (part?.place !== undefined && part.matches(".piece")) return part.place;
     return part?.message === undefined ? undefined : this.cameWith.get(part.message);
   }
+}
+
+function indented(json) {
+  try { return JSON.stringify(JSON.parse(json), null, 2); } catch { return json; }
 }
 
 // Sets a text only if it is another one: most texts stay from move to move.

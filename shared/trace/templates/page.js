@@ -15,7 +15,7 @@ if (prediction.cause) for (const lane of lanes) lane.besideBroken = !lane.cause;
 
 // Where each lane's moments stand in the walk, and where it stops for each unit of moving.
 const steps = lanes.map(() => []);
-const stops = { piece: [], statement: [], event: [], message: [], turn: [], sentence: [] };
+const stops = {};
 walk.forEach((places, n) => {
   const before = n > 0 ? walk[n - 1] : lanes.map(() => -1);
   const moved = lanes.filter((lane, at) => places[at] !== before[at]);
@@ -25,23 +25,23 @@ walk.forEach((places, n) => {
   });
   for (const lane of moved) steps[lane.number][places[lane.number]] = n + 1;
   const tests = {
-    piece: () => true,
     statement: (moment) => !moment.folded,
-    event: (moment) => moment.event && (eachPiece || !moment.folded),
+    event: (moment) => moment.event && !moment.folded,
+    "each statement": () => true,
+    "each event": (moment) => moment.event,
     message: (moment, old) => moment.history !== old.history,
     turn: (moment, old) => moment.turn > 0 && (moment.turn !== old.turn || moment.run !== old.run),
     sentence: (moment, old) => moment.run !== old.run,
   };
-  for (const [name, test] of Object.entries(tests)) if (some(test)) stops[name].push(n + 1);
+  for (const [name, test] of Object.entries(tests)) {
+    stops[name] ??= [];
+    if (some(test)) stops[name].push(n + 1);
+  }
 });
-const pieceEvents = walk.map((_, n) => n + 1).filter((n) => lanes.some((lane) => steps[lane.number][walk[n - 1][lane.number]] === n && lane.moments[walk[n - 1][lane.number]].event));
 const stepOf = (lane, place) => steps[lane.number][place];
 
-function stopsOf(name) {
-  if (eachPiece && name === "statement") return stops.piece;
-  if (eachPiece && name === "event") return pieceEvents;
-  return stops[name];
-}
+// The pieces of a streamed text count as one move, unless each is asked for.
+const stopsOf = (name) => (eachPiece && stops[`each ${name}`]) || stops[name];
 const next = (name) => stopsOf(name)[countUpTo(stopsOf(name), now)] ?? last;
 const previous = (name, from = now) => stopsOf(name)[countUpTo(stopsOf(name), from - 1) - 1] ?? 1;
 
@@ -56,26 +56,26 @@ function show(number) {
   });
   slider.value = to;
   set(document.getElementById("where"), `#${to} / ${last}`);
-  scroll();
   if (playing === null) speak();
+  scroll();
   keepAddress();
 }
 
-// Brings what happened into view, without a jump if it is in view already.
+// Brings what happened into view, without a jump if it is in view already: a line or a box to the
+// middle of its pane, what is new on the screen and in the history to the lower end.
 function scroll() {
-  const wanted = [];
-  for (const [pane, first, end] of lanes.flatMap((lane) => lane.targets())) {
-    if (!first || pane.clientHeight === 0) continue;
-    const [top, bottom] = [first.offsetTop, end.offsetTop + end.offsetHeight];
-    const [height, at] = [pane.clientHeight, pane.scrollTop];
+  const moves = lanes.flatMap((lane) => lane.targets()).map(([pane, first, end]) => {
+    const height = pane.clientHeight;
+    if (!first || height === 0) return [pane, pane.scrollTop];
+    const zero = pane.getBoundingClientRect().top - pane.scrollTop;
+    const top = first.getBoundingClientRect().top - zero;
+    const bottom = end.getBoundingClientRect().bottom - zero;
     const isText = pane.matches(".screen, .history");
     const margin = isText ? 4 : Math.min(60, height / 5);
-    if (top >= at + margin && bottom <= at + height - margin) continue;
-    const middle = (top + bottom - height) / 2;
-    wanted.push([pane, isText ? Math.min(top - 4, bottom + 8 - height) : Math.min(middle, top)]);
-    if (isText && bottom - top < height) wanted.at(-1)[1] = bottom + 8 - height;
-  }
-  for (const [pane, top] of wanted) pane.scrollTop = top;
+    if (top >= pane.scrollTop + margin && bottom <= pane.scrollTop + height - margin) return [pane, pane.scrollTop];
+    return [pane, Math.min(top - 4, isText ? bottom + 8 - height : (top + bottom - height) / 2)];
+  });
+  for (const [pane, top] of moves) pane.scrollTop = top;
 }
 
 function speak() {
@@ -209,7 +209,6 @@ addEventListener("resize", scroll);
 const askButton = document.getElementById("ask");
 askButton.hidden = !prediction.cause;
 askButton.addEventListener("click", () => { play(false); prediction.open(); });
-prediction.dialog.addEventListener("close", () => { nameParts(); });
 
 function nameParts() {
   document.getElementById("language").textContent = inChinese ? "English" : "中文";
@@ -243,5 +242,5 @@ if (parts !== null) {
 const addressed = () => Number(location.hash.slice(1)) || 1;
 addEventListener("popstate", () => { clearTimeout(addressing); if (addressed() !== now) show(addressed()); });
 now = Math.max(1, Math.min(last, Math.trunc(addressed())));
-showKind("history");
 draw();
+showKind("history");

@@ -33,12 +33,14 @@ class Prediction {
   change() {
     const words = this.answers !== null ? "What was changed:"
       : this.data.parts === null ? "The two runs do not part. This was changed, and nothing that happened came past it:"
-      : "From here on the two runs part. One line was changed:";
+      : "Soon the two runs part. This was changed:";
     const diff = element("pre", "diff");
     diff.lang = "en";
     diff.append(element("span", "name", this.cause.file));
     for (const line of this.cause.diff) diff.append(element("span", { "+": "plus", "-": "minus" }[line[0]] ?? "", line));
-    return [element("p", "", say(words)), diff];
+    const setting = this.text(this.cause, "setting");
+    const scene = setting ? [element("p", "setting", say("What is played: {setting}", { setting }))] : [];
+    return [...scene, element("p", "", say(words)), diff];
   }
 
   text(of, name) {
@@ -51,7 +53,7 @@ class Prediction {
     for (const [n, question] of (this.cause.questions ?? []).entries()) {
       const label = element("label", "question", this.text(question, "ask"));
       const input = element("input");
-      Object.assign(input, { type: "text", name: `answer-${n}`, autocomplete: "off", placeholder: say("your answer") });
+      Object.assign(input, { type: "text", name: `answer-${n}`, autocomplete: "off", placeholder: say("your answer"), autofocus: n === 0 });
       label.append(input);
       form.append(label);
     }
@@ -60,6 +62,7 @@ class Prediction {
       event.preventDefault();
       this.answers = [...form.querySelectorAll("input")].map((input) => input.value.trim());
       this.draw();
+      nameParts();
       this.dialog.scrollTop = 0;
       this.dialog.querySelector(".main").focus();
     });
@@ -110,7 +113,7 @@ class Prediction {
     }
     if (row) {
       found.push(element("h3", "", say("The first line on the screen that differs:")), this.twoLanes((lane, n) => {
-        const line = lane.panes.screen.children[row[n]];
+        const line = lane.screenRows[row[n]];
         return line ? [shortened(line.textContent), line.lastChild.place] : [say("no line"), undefined];
       }));
     }
