@@ -100,15 +100,21 @@ def places_of(recording: Recording, flow: Flow) -> tuple[list[Any], list[Any]]:
     """
     spots = [(box.file, box.line, box.end) for box in flow.boxes]
     numbers: dict[tuple[str, int], int] = {}
-    left_out, moments = folded(recording), []
-    for place, change in enumerate(changes(recording)):
+    left_out, moments, before = folded(recording), [], -1
+    for place, (change, moment) in enumerate(
+        zip(changes(recording), recording.moments, strict=True)
+    ):
         spot = flow.box_at(change.file, change.line)
         if spot is None:
             spot = numbers.setdefault((change.file, change.line), len(spots))
             if spot == len(spots):
                 spots.append((change.file, change.line, change.line))
-        data = as_data(change) | {"spot": spot, "folded": place in left_out}
-        moments.append({key: data[key] for key in data.keys() - {"file", "line", "at"}})
+        data = as_data(change) | {"spot": spot}
+        if place in left_out:
+            data["folded"] = True
+        if moment.history != before:
+            data["history"] = before = moment.history
+        moments.append({key: data[key] for key in data if key not in ("file", "line", "at")})
     return [list(spot) for spot in spots], moments
 
 

@@ -28,16 +28,18 @@ class Lane {
 
   // The recording says what a moment changes. Here each gets the history that it leaves.
   readMoments() {
-    this.histories = [[]];
+    this.histories = [];
     this.cameWith = new Map();
     this.visits = this.spots.map(() => []);
+    let history = [];
+    let number = 0;
     this.moments.forEach((moment, place) => {
-      const before = this.histories.at(-1);
-      if (moment.keep !== undefined || moment.add) {
-        this.histories.push(before.slice(0, moment.keep ?? before.length).concat(moment.add ?? []));
-        for (const message of moment.add ?? []) if (!this.cameWith.has(message)) this.cameWith.set(message, place);
-      }
-      moment.history = this.histories.length - 1;
+      history = history.slice(0, moment.keep).concat(moment.add ?? []);
+      for (const message of moment.add ?? []) if (!this.cameWith.has(message)) this.cameWith.set(message, place);
+      moment.history ??= number;
+      number = moment.history;
+      if (number in this.histories) history = this.histories[number];
+      else this.histories[number] = history;
       this.visits[moment.spot].push(place);
     });
   }
@@ -141,7 +143,7 @@ class Lane {
     this.now = place;
     this.showSpot(moment, place);
     this.showScreen(place, before);
-    this.showHistory(this.histories[moment.history], this.histories[before < 0 ? 0 : this.moments[before].history]);
+    this.showHistory(this.histories[moment.history], before < 0 ? [] : this.histories[this.moments[before].history]);
     this.showPairs(moment, place);
     const ended = waits && place === this.moments.length - 1;
     this.root.classList.toggle("ended", ended);
@@ -217,7 +219,8 @@ class Lane {
   row(place) {
     const message = this.messages[place];
     const item = element("li", message.role);
-    const head = element("span", "head", message.role);
+    const head = element("div", "head");
+    head.append(element("span", "role", message.role));
     item.append(head);
     item.message = place;
     if (message.answers !== undefined) head.append(element("code", "", ` ${message.answers || '""'} ${message.tool ?? ""}`));
@@ -273,7 +276,7 @@ class Lane {
 
   // The faults of the last history, as its pairs say it.
   faults() {
-    const last = this.histories.length - 1;
+    const last = this.moments.at(-1).history;
     const found = [];
     this.histories[last].forEach((place, at) => {
       const message = this.messages[place];
