@@ -4,12 +4,13 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from labs.tracing import recorded
 from shared.chromium import chromium
@@ -56,7 +57,7 @@ OUT_OF_SIGHT = """
     show(n);
     for (const lane of document.querySelectorAll(".lane")) {
       const parts = [...lane.querySelectorAll(".lit")];
-      if (!parts.some((part) => part.matches(".line")) || !parts.some((part) => part.matches(".box"))) faults.push(n);
+      for (const kind of [".line", ".box"]) if (!lane.querySelector(`${kind}.lit`)) faults.push(n);
       for (const part of parts) {
         const rect = part.getBoundingClientRect();
         const pane = part.closest(".body").getBoundingClientRect();
@@ -95,11 +96,22 @@ def no_append() -> list[Recording]:
     return recorded(find_step("04"), "no-append", "")
 
 
+@pytest.fixture(scope="module")
+def context_of(browser: Browser) -> Any:
+    """Return a browser without a network, in a colour scheme and a language."""
+
+    @cache
+    def made(scheme: Scheme, locale: str) -> BrowserContext:
+        return browser.new_context(color_scheme=scheme, locale=locale, offline=True)
+
+    return made
+
+
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Any]:
+def open_page(context_of: Any, tmp_path: Path) -> Iterator[Any]:
     """Open the page of some recordings; whatever the browser complains of is a failure."""
     complaints: list[str] = []
-    contexts: list[Any] = []
+    pages: list[Page] = []
 
     def open_it(
         recordings: list[Recording],
@@ -111,22 +123,18 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Any]:
     ) -> Page:
         file = tmp_path / "trace.html"
         file.write_text(page_of(recordings), "utf-8", errors="backslashreplace")
-        context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=scheme,
-            locale=locale,
-            offline=True,
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page: Page = context_of(scheme, locale).new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text))
         page.goto(f"{file.as_uri()}{at}")
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.evaluate("localStorage.clear()")
+        page.close()
     assert complaints == []
 
 
@@ -200,30 +208,27 @@ def test_pieces_of_a_text_are_one_move_unless_asked_for(open_page: Any, demo: Re
     assert step_of(page) == 2
 
 
-@pytest.mark.parametrize(
-    ("unit", "stops"),
-    [
-        ("event", lambda now, before: now.event),
-        ("message", lambda now, before: now.history != before.history),
-        ("turn", lambda now, before: now.turn and (now.run, now.turn) != (before.run, before.turn)),
-        ("sentence", lambda now, before: now.run != before.run),
-    ],
-)
-def test_it_moves_by_more_than_a_statement(
-    unit: str, stops: Any, open_page: Any, demo: Recording
-) -> None:
-    page = open_page([demo])
-    page.click(f"text='{unit}'")
-    before = [Moment(0, 0, "", 1), *demo.moments]
-    left_out = folded(demo) if unit == "event" else set()
-    wanted = [
-        place + 1
-        for place, (now, old) in enumerate(zip(demo.moments, before, strict=False))
-        if stops(now, old) and place > 0 and place not in left_out
-    ]
-    moves = press(page, *["ArrowRight"] * len(wanted))
-    assert [state[0]["step"] for state in moves] == wanted
-    assert press(page, "ArrowRight")[0][0]["step"] == len(demo.moments)
+UNITS: dict[str, Any] = {
+    "event": lambda now, before: now.event,
+    "message": lambda now, before: now.history != before.history,
+    "turn": lambda now, before: now.turn and (now.run, now.turn) != (before.run, before.turn),
+    "sentence": lambda now, before: now.run != before.run,
+}
+
+
+def test_it_moves_by_more_than_a_statement(open_page: Any, demo: Recording) -> None:
+    page, before = open_page([demo]), [Moment(0, 0, "", 1), *demo.moments]
+    for unit, stops in UNITS.items():
+        press(page, "Home")
+        page.click(f"text='{unit}'")
+        left_out = folded(demo) if unit == "event" else set()
+        wanted = [
+            place + 1
+            for place, (now, old) in enumerate(zip(demo.moments, before, strict=False))
+            if stops(now, old) and place > 0 and place not in left_out
+        ]
+        moves = press(page, *["ArrowRight"] * (len(wanted) + 1))
+        assert [state[0]["step"] for state in moves] == [*wanted, len(demo.moments)]
 
 
 def test_a_refused_tool_call_lights_its_gate(open_page: Any, demo: Recording) -> None:
@@ -280,26 +285,25 @@ def test_a_click_goes_to_the_moment_it_happened(open_page: Any, demo: Recording)
 # In the window, at every size.
 
 
-@pytest.mark.parametrize("lanes", ["no_append", "demo", "no_validate"])
+@pytest.mark.parametrize(
+    ("lanes", "size"),
+    [("demo", (1366, 768)), ("no_append", (1280, 720)), ("no_validate", (1280, 720))],
+)
 def test_what_is_lit_is_in_sight_at_every_move(
-    lanes: str, open_page: Any, request: pytest.FixtureRequest
+    lanes: str, size: tuple[int, int], open_page: Any, request: pytest.FixtureRequest
 ) -> None:
     found = request.getfixturevalue(lanes)
-    page = open_page(found if isinstance(found, list) else [found])
-    for width, height in ((1366, 768), (1280, 720)):
-        page.set_viewport_size({"width": width, "height": height})
-        assert page.evaluate(OUT_OF_SIGHT) == []
-        scrolled = "[document.documentElement.scrollTop, document.documentElement.scrollWidth]"
-        assert page.evaluate(scrolled) == [0, width]
+    page = open_page(found if isinstance(found, list) else [found], size=size)
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    scrolled = "[document.documentElement.scrollTop, document.documentElement.scrollWidth]"
+    assert page.evaluate(scrolled) == [0, size[0]]
 
 
 HOSTILE = "😀</script><script>document.title = 'hacked'</script><img src=x onerror=alert(1)>"
 LONG = {
     "many characters": "算一算。" * 5000,
     "one word": "a" * 3000,
-    "right to left": "שלום עולם " * 20,
-    "lines": "one\n\n  two\nthree",
-    "markup": HOSTILE,
+    "right to left, lines, markup": f"{'שלום עולם ' * 20}\n\n  two\n{HOSTILE}",
 }
 
 
@@ -328,7 +332,8 @@ def test_no_text_breaks_the_page(text: str, open_page: Any, demo: Recording) -> 
         page.set_viewport_size({"width": size[0], "height": size[1]})
         assert page.evaluate("document.documentElement.scrollWidth") == size[0]
         bar = page.locator("header").bounding_box()
-        assert bar["x"] == 0 and bar["width"] == size[0] and bar["y"] + bar["height"] < 150
+        assert (bar["x"], bar["y"], bar["width"]) == (0, 0, size[0])
+        assert bar["height"] < 150
         for pane in page.locator(".body:visible").all():
             assert pane.evaluate("(e) => e.scrollWidth <= e.clientWidth")
 
@@ -340,7 +345,8 @@ def test_a_small_window_shows_both_histories_at_once(
     page = open_page(no_append, at="#150", size=size)
     one, other = (pane.bounding_box() for pane in page.locator(".history").all())
     for box in (one, other):
-        assert box["y"] + box["height"] <= size[1] and box["height"] > 100
+        assert box["y"] + box["height"] <= size[1]
+        assert box["height"] > 100
     assert (one["y"] == other["y"]) == beside
     page.click("text='diagram'")
     assert page.locator(".history:visible").count() == 0
@@ -374,7 +380,9 @@ def test_results_and_calls_that_are_no_pairs_are_named(open_page: Any) -> None:
         Message("toolResult", "1", answers="call_1", tool="calc"),
         Message("toolResult", "2", answers="call_9", tool="calc"),
     ]
-    moments = [Moment(1, 1, "a.py", 1, history=n, ending="interrupted" * (n == 3)) for n in range(4)]
+    moments = [
+        Moment(1, 1, "a.py", 1, history=n, ending="interrupted" * (n == 3)) for n in range(4)
+    ]
     recording = Recording("step", "chat", sources={"a.py": "what()\n"}, messages=messages)
     recording.histories = [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]]
     recording.moments = moments
@@ -425,7 +433,8 @@ def test_what_differs_first_is_tinted_in_both_lanes(
 ) -> None:
     page = open_page(no_append, at="#9999")
     differs = difference(*no_append)
-    assert differs.messages is not None and differs.lines is not None
+    assert differs.messages is not None
+    assert differs.lines is not None
     messages = page.locator("li.differs .text").all_text_contents()
     rows = page.locator(".row.differs").all_text_contents()
     for lane, recording in enumerate(no_append):
@@ -442,10 +451,12 @@ def test_a_lane_that_has_ended_says_so_and_is_grey(open_page: Any) -> None:
     states = [lane["state"] for lane in shown(page)]
     assert ["ended" in state for state in states] == [False, True]
     colours = page.locator(".line.lit").evaluate_all(
-        "(lines) => lines.map((e) => getComputedStyle(e).backgroundColor.match(/[0-9]+/g).map(Number))"
+        "(lines) => lines.map((e) => getComputedStyle(e).backgroundColor)"
     )
-    spread = [max(colour) - min(colour) for colour in colours]
-    assert spread[0] > 50 and spread[-1] < 20
+    parts = [[int(part) for part in re.findall("[0-9]+", colour)] for colour in colours]
+    spread = [max(colour) - min(colour) for colour in parts]
+    assert spread[0] > 50
+    assert spread[-1] < 20
 
 
 # Keyboard, address, languages.

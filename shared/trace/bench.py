@@ -1,5 +1,6 @@
 """How fluent the page is: what a move through two long runs takes of a frame, in a real browser."""
 
+import bisect
 import dataclasses
 import json
 import statistics
@@ -70,12 +71,12 @@ def times_of_moves(browser: Browser, file: Path, at: int) -> list[float]:
     starts = sorted(mark["ts"] for mark in marks)
     times = [0.0] * (len(starts) - 1)
     for event in events:
-        if event["name"] == "RunTask":
-            if (event["pid"], event["tid"]) == thread and event["ph"] == "X":
-                number = sum(start <= event["ts"] + event["dur"] for start in starts) - 1
-                if 0 <= number < len(times):
-                    # The time of the thread itself, if told: others want the machine, too.
-                    times[number] += event.get("tdur", event["dur"]) / 1000
+        if event["name"] == "RunTask" and (event["pid"], event["tid"]) == thread:
+            # A task that makes a move also sets its mark, so it belongs to the last one in it.
+            number = bisect.bisect(starts, event["ts"] + event["dur"]) - 1
+            if 0 <= number < len(times):
+                # The time of the thread itself, if told: others want the machine, too.
+                times[number] += event.get("tdur", event["dur"]) / 1000
     return times
 
 
@@ -88,10 +89,10 @@ def main() -> int:
         file = Path(folder, "long.html")
         file.write_text(page([long, long]), encoding="utf-8")
         times = times_of_moves(browser, file, len(long.moments) // 2)
-    slow = statistics.quantiles(times, n=20)[-1]
+    usual, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
     print(
-        f"\n{'trace page':20}a move, in two runs of {EVENTS} events: {statistics.median(times):.1f} ms"
-        f" of main thread, and 95 of 100 at most {slow:.1f} ms (at most {FRAME})"
+        f"\n{'trace page':20}a move, in two runs of {EVENTS} events: {usual:.1f} ms of main thread"
+        f", and 95 of 100 at most {slow:.1f} ms (at most {FRAME})"
     )
     return 1 if slow > FRAME else 0
 

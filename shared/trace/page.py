@@ -6,9 +6,9 @@ source. It runs in the environment of the tests: python -m shared.trace.page FIL
 
 import difflib
 import json
-import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -21,9 +21,9 @@ from pygments.lexers import PythonLexer
 
 from . import recording_file
 from .flow import Box, Flow, flow_of
+from .recorder import shortened
 from .recording import Cause, Recording
 from .recording_file import as_data, changes, pieces
-from .recorder import shortened
 from .timeline import difference, folded, parting, timeline
 from .verdict import due, verdicts
 
@@ -155,11 +155,12 @@ def orphans_of(recording: Recording) -> Iterator[tuple[int, int, bool]]:
 
 def cause_data(cause: Cause) -> dict[str, Any]:
     """Return what was changed, as a diff, without the indentation that all of it has."""
-    old, new = cause.old.strip("\n").split("\n"), cause.new.strip("\n").split("\n")
-    indent = len(os.path.commonprefix([line for line in old + new if line.strip()] + [" " * 80]))
-    lines = difflib.ndiff([line[indent:] for line in old], [line[indent:] for line in new])
-    shown = [line.rstrip() for line in lines if not line.startswith("?")]
-    return as_data(cause) | {"diff": [line for line in shown if line not in ("-", "+")]}
+    old, new = cause.old.strip("\n"), cause.new.strip("\n")
+    lines = textwrap.dedent(f"{old}\n{new}").split("\n")
+    length = old.count("\n") + 1
+    marked = [line.rstrip() for line in difflib.ndiff(lines[:length], lines[length:])]
+    diff = [line for line in marked if line not in ("-", "+") and not line.startswith("?")]
+    return {**as_data(cause), "diff": diff}
 
 
 def changed_lines(one: Recording, other: Recording) -> list[list[list[Any]]]:
@@ -169,8 +170,8 @@ def changed_lines(one: Recording, other: Recording) -> list[list[list[Any]]]:
     """
     found: list[list[list[Any]]] = [[], []]
     for file in one.sources.keys() & other.sources.keys():
-        texts = [recording.sources[file].split("\n") for recording in (one, other)]
-        matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+        here, there = one.sources[file].split("\n"), other.sources[file].split("\n")
+        matcher = difflib.SequenceMatcher(None, here, there, autojunk=False)
         for kind, start, end, other_start, other_end in matcher.get_opcodes():
             if kind != "equal":
                 found[0] += [[file, line + 1] for line in range(start, end)]

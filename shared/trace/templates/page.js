@@ -244,3 +244,5 @@ addEventListener("popstate", () => { clearTimeout(addressing); if (addressed() !
 now = Math.max(1, Math.min(last, Math.trunc(addressed())));
 draw();
 showKind("history");
+// Two runs may part at once. An address says where to go, and so there is nothing to ask.
+if (!location.hash && prediction.stops(0, now)) prediction.open();
