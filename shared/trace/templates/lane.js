@@ -213,7 +213,7 @@ class Lane {
     }
     this.fresh = this.rows.slice(commonLength(before, history)).map((row) => row.item);
     for (const item of this.fresh) item.classList.add("new");
-    set(this.part.count, say("{count} messages", { count: history.length }));
+    set(this.part.count, say("messages: {count}", { count: history.length }));
   }
 
   row(place) {

@@ -30,7 +30,7 @@ const chinese = {
   "recording {number}": "录制 {number}",
   "sentence {run}": "第 {run} 句",
   "sentence {run}, turn {turn}": "第 {run} 句 · 第 {turn} 轮",
-  "{count} messages": "{count} 条消息",
+  "messages: {count}": "{count} 条消息",
   "ended": "已结束",
   "waits for the other": "在等另一边",
   "error": "出错",
