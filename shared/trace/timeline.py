@@ -59,9 +59,14 @@ def words_of(recording: Recording) -> list[str]:
 
 def side_by_side(one: Statements, other: Statements) -> Iterator[tuple[int | None, int | None]]:
     """Give the places of the statements of one turn in pairs; None for one that has no other."""
-    if len(one) * len(other) > LARGEST_PRODUCT:
-        blocks = [(0, len(one), 0, len(other))]
-    else:
+    # From the beginning on, so that the first pieces of two texts are a pair, however long each is.
+    same = 0
+    while same < min(len(one), len(other)) and one[same][1:] == other[same][1:]:
+        yield one[same][0], other[same][0]
+        same += 1
+    one, other = one[same:], other[same:]
+    blocks = [(0, len(one), 0, len(other))]
+    if len(one) * len(other) <= LARGEST_PRODUCT:
         keys, other_keys = ([statement[1:] for statement in side] for side in (one, other))
         matcher = SequenceMatcher(None, keys, other_keys, autojunk=False)
         blocks = [block[1:] for block in matcher.get_opcodes()]
@@ -71,14 +76,22 @@ def side_by_side(one: Statements, other: Statements) -> Iterator[tuple[int | Non
 
 
 def parting(recordings: Sequence[Recording]) -> int | None:
-    """Return the first step of the walk, counted from 1, at which two recordings differ."""
-    words = [words_of(recording) for recording in recordings]
-    before = [-1] * len(recordings)
+    """Return the first step of the walk, counted from 1, at which two recordings differ.
+
+    They do where one waits, or where the other does something else. A statement that only has other
+    arguments is no difference before something comes of it.
+    """
+    if len(recordings) == 1:
+        return None
+    heads = [[words.partition("(")[0] for words in words_of(r)] for r in recordings]
+    before = [-1, -1]
     for number, places in enumerate(timeline(recordings), 1):
-        lanes = list(zip(recordings, words, places, strict=True))
-        states = [(lines[place], *state(own, own.moments[place])) for own, lines, place in lanes]
         waits = any(now == then for now, then in zip(places, before, strict=True))
-        if len(recordings) > 1 and (waits or states[0] != states[1]):
+        one, other = (
+            (head[place], *state(recording, recording.moments[place]))
+            for recording, head, place in zip(recordings, heads, places, strict=True)
+        )
+        if waits or one != other:
             return number
         before = places
     return None
