@@ -1,1 +1,1 @@
-"""The practice tasks of the chapter, done by the reader and checked by the repository."""
+"""The laboratory on top: the commands, the practice tasks, and the catalogue of breaks."""

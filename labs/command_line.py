@@ -14,7 +14,7 @@ from shared.steps import find_step
 from .commands import COMMANDS, Argument, Command
 from .language import say
 
-HELP_WORDS = ("help", "-h", "--help")
+HELP_OPTIONS = {"-h", "--help"}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,25 +23,38 @@ def main(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     try:
-        return run(arguments)
+        status = run(arguments)
+        print(end="", flush=True)
+        return status
     except UsageError as error:
-        print(error, file=sys.stderr)
-        return 2
+        return complain(str(error))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has seen enough. Python would complain again when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()  # Its reader has seen enough.
         return 0
     except OSError as error:
-        if arguments[0] in ("demo", "chat"):
+        if error.filename is None:
+            discard_output()  # It is the output that cannot be written.
+        elif arguments[0] in ("demo", "chat"):
             raise  # It comes from the code of the step, and a traceback says where.
-        print(say("this does not work here: {error}", error=error), file=sys.stderr)
-        return 2
+        return complain(say("this does not work here: {error}", error=error))
+
+
+def discard_output() -> None:
+    """Forget what is not written yet: Python would try again when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(text: str) -> int:
+    from shared.screen import wrapped  # Only now: a demo does without it.
+
+    print(wrapped(text), file=sys.stderr)
+    return 2
 
 
 def run(words: Sequence[str]) -> int:
-    if not words or set(words) & set(HELP_WORDS):
+    if not words or words[0] == "help" or HELP_OPTIONS & set(words):
         return print_help()
     command = find_command(words[0])
     values = values_of(command, words[1:])
@@ -97,7 +110,7 @@ def value_of(argument: Argument, said: str) -> object:
 
 
 def print_help() -> int:
-    from shared.screen import show  # Only now: a demo does without it.
+    from shared.screen import show
 
     show(help_text())
     return 0

@@ -97,14 +97,14 @@ COMMANDS = (
     Command(
         "practise",
         "hint",
-        "labs.handlers:hint",
+        "labs.practice:hint",
         "three hints, one at a time",
         (STEP_04, TASK_3),
     ),
     Command(
         "practise",
         "solution",
-        "labs.handlers:solution",
+        "labs.practice:solution",
         "the reference solution, when yours is done",
         (STEP_04, TASK_3, switch("SHOW", "show", "before that")),
     ),
@@ -118,7 +118,7 @@ COMMANDS = (
     Command(
         "practise",
         "break",
-        "labs.handlers:break_it",
+        "labs.breaking:break_it",
         "what can be broken in a step",
         (STEP_04, Argument("NAME", "name", "no-append", "break it, in a copy")),
     ),

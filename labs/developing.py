@@ -76,6 +76,7 @@ def left_by_scenes(step: Path) -> dict[str, str]:
 def write_verdicts() -> int:
     """Write again what the checkers say of each known answer, unless a test fails all the same."""
     before = {path: path.read_bytes() for path in VERDICTS.glob("*.ambr")}
+    # Whole files: only then is it known which of their snapshots nobody needs any more.
     tests = [str(VERDICTS.parent / f"{path.stem}.py") for path in before]
     status = environment.run_tool("pytest", *ON_ALL_CORES, "--snapshot-update", *tests)
     if status:

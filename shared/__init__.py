@@ -1,1 +1,1 @@
-"""What serves every step and is part of none: the command line and what stands behind it."""
+"""The instruments: they find, run, watch, compare, record and measure a step, whatever it is."""

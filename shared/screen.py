@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import unicodedata
+from typing import TextIO
 
 LINE_ENDS = "\n\t"
 # What a terminal would obey, and what would change the order of the letters.
@@ -36,7 +37,7 @@ def wrapped(text: str, indent: str = "") -> str:
 
     Every line starts with `indent`. Where the output is no terminal, nothing is broken.
     """
-    if not sys.stdout.isatty():
+    if not is_terminal(sys.stdout):
         return "\n".join(f"{indent}{line}" for line in text.splitlines())
     width = shutil.get_terminal_size().columns - 1 - width_of(indent)
     lines = [part for line in text.splitlines() for part in broken(line, width)]
@@ -59,9 +60,14 @@ def width_of(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether somebody sits there. A stream that was closed is None."""
+    return stream is not None and stream.isatty()
+
+
 def show(text: str) -> None:
     """Print a text; on a terminal that it does not fit, in a pager, as git does."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         print(text, end="")
         return
     os.environ.setdefault("LESS", "FRX")

@@ -10,7 +10,7 @@ from pathlib import Path
 from .definitions import NotPythonError, changed_lines, definitions
 from .errors import UsageError
 from .language import say
-from .screen import show, visible
+from .screen import is_terminal, show, visible
 from .steps import find_step, step_before
 
 TRANSCRIPT = "expected_output.txt"
@@ -20,7 +20,7 @@ def diff(step: Path, other: str, file: str, everything: bool) -> int:
     """Show what a step changes in another one or, if none is named, in the one before it."""
     old = find_step(other) if other else step_before(step)
     text = diff_text(old, step, file=file, everything=everything)
-    show(coloured(text) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text)
+    show(coloured(text) if is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") else text)
     return 0
 
 

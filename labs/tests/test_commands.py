@@ -132,18 +132,16 @@ def test_a_missing_step_lists_those_there_are(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["demo", "chat", "diff", "test", "snapshots"])
-@pytest.mark.parametrize("number", ["99", "x", "4.0", "²"])
-def test_an_unknown_step_lists_those_there_are(command: str, number: str) -> None:
-    done = run(command, number)
+def test_an_unknown_step_lists_those_there_are(command: str) -> None:
+    done = run(command, "99")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"there is no step '{number}'; choose one: STEP=03 ")
+    assert done.stderr.startswith("there is no step '99'; choose one: STEP=03 ")
     assert len(done.stderr.splitlines()) == 1
 
 
 @needs_make
-@pytest.mark.parametrize("name", ["with a space", "with:a colon", "中文"])
-def test_make_works_in_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
-    house = tmp_path / name
+def test_make_works_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    house = tmp_path / "with a space, a colon: 中文"
     house.mkdir()
     shutil.copy(ROOT / "Makefile", house)
     for folder in ("labs", "shared", "step04_agent_loop"):
@@ -151,7 +149,7 @@ def test_make_works_in_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, house / folder, ignore=ignore)
     expected = (ROOT / "step04_agent_loop" / "expected_output.txt").read_text("utf-8")
     assert make("demo", "STEP=04", cwd=house, PYTHONSAFEPATH="1").stdout == expected
-    assert "it will" not in make("trace", "STEP=04", "TEXT=1", cwd=house).stderr
+    assert make("trace", "STEP=04", "TEXT=1", cwd=house).stdout.startswith("== step04_agent_loop")
 
 
 def test_a_demo_imports_nothing_but_what_a_demo_needs() -> None:
@@ -220,6 +218,21 @@ def test_a_reader_who_stops_at_the_beginning_sees_no_traceback() -> None:
         process.stdout.read(1)
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to try")
+def test_a_full_disk_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "labs", "help"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("this does not work here: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:

@@ -80,6 +80,16 @@ def test_an_environment_of_somebody_else_is_left_alone(root: Path, tmp_path: Pat
     assert [path.name for path in (root / ".venv").iterdir()] == ["theirs"]
 
 
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may look everywhere")
+def test_an_environment_that_may_not_be_looked_into_is_left_alone(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / ".venv").mkdir(mode=0)
+    assert environment.ready_python(root).is_relative_to(tmp_path / "cache")
+    (root / ".venv").chmod(0o700)
+    assert list((root / ".venv").iterdir()) == []
+
+
 def test_a_folder_in_which_no_environment_can_be_has_one_elsewhere(
     root: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
 from shared.trace import recorder
-from shared.trace.command import record_all
+from shared.trace.command import beside, record_all
 from shared.trace.flow import INTERRUPTED, LOOP, RAISED, Flow, flow_of
 from shared.trace.listing import listing
 from shared.trace.recorder import record
@@ -356,6 +356,12 @@ def test_a_sentence_that_starts_nothing_says_so(sentence: str) -> None:
 def test_a_step_without_a_loop_says_so() -> None:
     with pytest.raises(UsageError, match="step03_streaming has no agent_loop.py"):
         record_all(find_step("03"), {"": ROOT}, "")
+
+
+def test_a_page_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "traces").write_text("a file where a folder has to be")
+    with pytest.raises(UsageError, match=r"page.html cannot be written: .*; TEXT=1 shows a list"):
+        beside(tmp_path / "traces" / "page.html")
 
 
 def test_the_command_needs_no_environment_for_a_listing() -> None:

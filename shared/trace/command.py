@@ -80,17 +80,18 @@ def listing_text(recordings: Sequence[Recording]) -> str:
 
 def write_page(recordings: Sequence[Recording], name: str, *, show: bool) -> int:
     """Write the page traces/NAME.html, print its path, and show it in a browser if asked to."""
+    path = TRACES / f"{name}.html"
+    new = beside(path)
     with tempfile.TemporaryDirectory() as folder:
-        file, page = Path(folder, "recording.jsonl"), Path(folder, "page.html")
+        file = Path(folder, "recording.jsonl")
         recording_file.write(recordings, file)
-        status = environment.run_tool("shared.trace.page", str(file), str(page))
-        if status:
-            return status
-        path = save(f"{name}.html", page.read_text("utf-8"))
-    print(path)
-    if show and not webbrowser.open(path.as_uri()):
-        print(say("there is no browser here; the page can be opened from the disk"))
-    return 0
+        status = environment.run_tool("shared.trace.page", str(file), str(new))
+    if status == 0:
+        new.replace(path)
+        print(path)
+        if show and not webbrowser.open(path.as_uri()):
+            print(say("there is no browser here; the page can be opened from the disk"))
+    return status
 
 
 def write_recordings(recordings: Sequence[Recording], name: str) -> Path:
@@ -111,13 +112,22 @@ def write_spans(recordings: Sequence[Recording], name: str) -> Path:
 
 
 def save(name: str, text: str) -> Path:
-    """Write a file in traces/, and return its path; UsageError if it may not stand there."""
+    """Write a file in traces/, and return its path."""
     path = TRACES / name
-    new = path.with_name(f"{name}.new")
+    new = beside(path)
+    new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    return new.replace(path)
+
+
+def beside(path: Path) -> Path:
+    """Make an empty file beside another: whoever interrupts the making of it finds the old one.
+
+    UsageError if nothing can be written there, before anything is installed for it.
+    """
+    new = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(exist_ok=True)
-        new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        new.replace(path)  # Whoever interrupts this finds the file that was there before.
+        new.touch()
     except OSError as error:
         raise UsageError(
             say(
@@ -126,7 +136,7 @@ def save(name: str, text: str) -> Path:
                 reason=error.strerror,
             )
         ) from None
-    return path
+    return new
 
 
 def take_screenshot(recordings: Sequence[Recording], name: str, picture: Path) -> int:

@@ -162,15 +162,15 @@ async def test_a_link_is_judged_by_where_it_leads(work: Path, path: str) -> None
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("missing.txt", "没有这个文件"),
-        ("a.txt/b.txt", "没有这个文件"),
-        ("~/.ssh/id_rsa", "没有这个文件"),
-        (".", "读不了「.」：这是文件夹，请给出其中一个文件的路径"),
-        ("", "这是文件夹"),
-        ("sub", "这是文件夹"),
-        ("a\0.txt", "这个路径用不了"),
-        ("\ud800.txt", "这个路径用不了"),
-        ("n" * 5000, "这个路径用不了"),
+        ("missing.txt", "没有这个文件，请核对路径"),
+        ("a.txt/b.txt", "没有这个文件，请核对路径"),
+        ("~/.ssh/id_rsa", "没有这个文件，请核对路径"),
+        (".", "这是文件夹，请给出其中一个文件的路径"),
+        ("", "这是文件夹，请给出其中一个文件的路径"),
+        ("sub", "这是文件夹，请给出其中一个文件的路径"),
+        ("a\0.txt", "这个路径用不了，请换一个"),
+        ("\ud800.txt", "这个路径用不了，请换一个"),
+        ("n" * 5000, "这个路径用不了，请换一个"),
     ],
 )
 async def test_a_refusal_says_what_to_do_and_shows_no_other_path(
@@ -180,7 +180,7 @@ async def test_a_refusal_says_what_to_do_and_shows_no_other_path(
     (work / "a.txt").write_text("hello")
     answer = await read(work, path)
     assert answer.is_error
-    assert reason in answer.content
+    assert answer.content.endswith(f"」：{reason}")
     assert str(work) not in answer.content
     assert len(answer.content.encode()) < 500
 
