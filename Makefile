@@ -10,7 +10,11 @@ ALL =
 INPUT =
 BREAK =
 TEXT =
+JSON =
+CAST =
+OTLP =
 OPEN =
+RECORD =
 TASK =
 SHOW =
 NAME =
@@ -31,7 +35,7 @@ demo:
 
 .PHONY: chat
 chat:
-	$(LABS) chat "$(STEP)"
+	$(LABS) chat "$(STEP)" --record="$(RECORD)"
 
 .PHONY: diff
 diff:
@@ -39,7 +43,7 @@ diff:
 
 .PHONY: trace
 trace:
-	$(LABS) trace "$(STEP)" --input="$$INPUT" --break="$(BREAK)" --text="$(TEXT)" --open="$(OPEN)"
+	$(LABS) trace "$(STEP)" --input="$$INPUT" --break="$(BREAK)" --file="$(FILE)" --text="$(TEXT)" --json="$(JSON)" --cast="$(CAST)" --otlp="$(OTLP)" --open="$(OPEN)"
 
 .PHONY: lab
 lab:

@@ -50,7 +50,13 @@ HELLO = "你好"
 
 COMMANDS = (
     Command("run", "demo", "labs.playing:demo", "play the demo of a step", (STEP_04,)),
-    Command("run", "chat", "labs.playing:chat", "talk to a step; /exit leaves", (STEP_05,)),
+    Command(
+        "run",
+        "chat",
+        "labs.playing:chat",
+        "talk to a step; /exit leaves",
+        (STEP_05, switch("RECORD", "record", "and keep a recording of it")),
+    ),
     Command(
         "read",
         "diff",
@@ -69,10 +75,14 @@ COMMANDS = (
         "labs.tracing:trace",
         "watch the loop turn, in a browser",
         (
-            STEP_04,
+            Argument("STEP", "number", "04"),
             option("INPUT", "sentence", HELLO, "one sentence instead of the demo"),
             option("BREAK", "name", "no-append", "beside a broken copy (see make break)"),
+            option("FILE", "file", "run.jsonl", "a recording instead of a step"),
             switch("TEXT", "text", "as a listing in the terminal"),
+            switch("JSON", "json", "write the recording itself"),
+            switch("CAST", "cast", "write a film for asciinema"),
+            switch("OTLP", "otlp", "write OpenTelemetry spans"),
             switch("OPEN", "show", "open the page at once"),
         ),
     ),

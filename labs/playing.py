@@ -12,6 +12,9 @@ def demo(step: Path) -> int:
     return 0
 
 
-def chat(step: Path) -> int:
+def chat(step: Path, record: bool) -> int:
+    if record:
+        status: int = import_module("labs.tracing").chat(step)
+        return status
     import_module(f"{step.name}.main").main([])
     return 0

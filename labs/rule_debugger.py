@@ -63,8 +63,7 @@ def report_of(package: str, sentence: str) -> Report:
 
 def match_keys(package: str, sentence: str) -> list[str]:
     """Say one sentence to a step and return the match key of every turn."""
-    moments = record(package, sentence, str(Path.cwd())).moments
-    return [moment.match_key for moment in moments if moment.event == "start"]
+    return [ask.key for ask in record(package, sentence, str(Path.cwd())).asks]
 
 
 def shortened(key: str) -> str:

@@ -94,10 +94,13 @@ def locked(path: Path) -> Iterator[None]:
 
 def make_environment(folder: Path, root: Path = ROOT) -> None:
     """Make the environment; one that is interrupted half-way is ours, and is made again."""
+    # It comes and goes with its stamp, in one move: without it nobody would know that it is ours.
+    aside = folder.with_name(f"{folder.name}.aside")
     if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / STAMP).touch()
+        folder.rename(empty(aside))
+    empty(aside).mkdir()
+    (aside / STAMP).touch()
+    aside.rename(folder)
     # The base Python: the one that runs may stand in the environment that was just deleted.
     base = getattr(sys, "_base_executable", sys.executable)
     venv = [base, "-I", "-m", "venv", str(folder)]
@@ -111,6 +114,13 @@ def make_environment(folder: Path, root: Path = ROOT) -> None:
         pip = [str(python_of(folder)), "-I", "-m", "pip", "--disable-pip-version-check"]
         call([*pip, *packages])
     (folder / STAMP).write_text(fingerprint(root), encoding="utf-8")
+
+
+def empty(folder: Path) -> Path:
+    """Delete a folder, if there is one, and return its path."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    return folder
 
 
 def fingerprint(root: Path) -> str:

@@ -1,213 +1,361 @@
-"""make trace: what is recorded of a run, and the listing and the page that come of it."""
+"""make trace: each statement of a run, what decided it, and what people and the model see then."""
 
-import ast
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
-import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from labs.breaks import copy_broken, find_break
 from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
+from shared.trace import recorder
 from shared.trace.command import beside, record_all
-from shared.trace.flow import flow_of, way_out
+from shared.trace.flow import INTERRUPTED, LOOP, RAISED, Flow, flow_of
 from shared.trace.listing import listing
-from shared.trace.page import page
-from shared.trace.recorder import Recording
-from shared.trace.timeline import parting, timeline
+from shared.trace.recorder import record
+from shared.trace.recording import Moment, Recording
+from shared.watching import watch_chat, watch_demo
+
+from .replay import replay
 
 LOOPS = [step for step in find_steps().values() if (step / "agent_loop.py").exists()]
 
 
-def recorded(step: Path, sentence: str = "", root: Path = ROOT) -> Recording:
-    return record_all(step, {"run": root}, sentence)["run"]
-
-
 @pytest.fixture(scope="module", params=LOOPS, ids=lambda step: step.name)
 def demo(request: pytest.FixtureRequest) -> Recording:
-    step: Path = request.param
-    return recorded(step)
+    return record(request.param.name, "", "")
+
+
+def said(sentence: str, step: str = "05") -> Recording:
+    return record(find_step(step).name, sentence, str(ROOT))
+
+
+def words(recording: Recording, moment: Moment) -> str:
+    return recording.sources[moment.file].splitlines()[moment.line - 1].strip()
 
 
 def test_the_screen_and_the_history_are_those_of_the_demo(demo: Recording) -> None:
     step = ROOT / demo.step
     assert demo.screen == (step / "expected_output.txt").read_text("utf-8")
     pinned = (step / "expected_context.txt").read_text("utf-8").splitlines()
-    assert [message["role"] for message in demo.messages] == [line.split()[0] for line in pinned]
+    assert [message.role for message in demo.messages] == [line.split()[0] for line in pinned]
     assert demo.history_at(demo.moments[-1]) == demo.messages
     assert demo.moments[-1].screen == len(demo.screen)
 
 
-def test_the_line_of_a_moment_is_the_yield_of_its_event(demo: Recording) -> None:
-    types = importlib.import_module(f"{demo.step}.harness_types")
-    yields = [n for n in ast.walk(ast.parse(demo.source)) if isinstance(n, ast.Yield)]
-    for moment in demo.moments:
-        (here,) = [n for n in yields if n.lineno <= moment.line <= (n.end_lineno or n.lineno)]
-        if isinstance(here.value, ast.Name):
-            assert moment.event in ("start", "text_delta", "toolcall", "done", "error")
+def agrees_with_a_replay(recording: Recording, talk: Callable[[], object]) -> None:
+    """Compare a recording with a replay: lines, values, and how things stand in between."""
+    visits = replay(recording.step, talk)
+    # A replay does not see which cases and handlers did not fit.
+    moments = [m for m in recording.moments if not is_not_replayed(words(recording, m), m.value)]
+    assert [(m.line, m.value) for m in moments] == [(v.line, v.value) for v in visits]
+    for moment, following in zip(moments, visits[1:], strict=False):
+        if moment.ending:
+            continue  # Before the next run begins, somebody types.
+        assert moment.screen == following.screen
+        assert len(recording.histories[moment.history]) == following.messages
+
+
+def is_not_replayed(line: str, value: str) -> bool:
+    return line.startswith("case ") or (line.startswith("except ") and value == "False")
+
+
+@pytest.mark.parametrize("step", LOOPS, ids=lambda step: step.name)
+def test_every_statement_of_the_demo_is_recorded_as_a_replay_sees_it(step: Path) -> None:
+    agrees_with_a_replay(record(step.name, "", ""), lambda: watch_demo(step.name))
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Copy a step under a name of its own, with one text of a file changed; give the name."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names: list[str] = []
+
+    def copy(old: str, new: str, step: str = "04", file: str = "agent_loop.py") -> str:
+        name = f"step{step}_copy_{os.getpid()}_{len(names)}"
+        shutil.copytree(find_step(step), tmp_path / name)
+        path = tmp_path / name / file
+        text = path.read_text("utf-8")
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        names.append(name)
+        return name
+
+    yield copy
+    for module in [m for m in sys.modules if m.partition(".")[0] in names]:
+        del sys.modules[module]
+
+
+ANSWERS = """\
+        context.messages.append(assistant)
+
+        # Second"""
+SHAPES = {
+    "while, continue, break": """\
+        n = 0
+        while True:
+            n += 1
+            if n == 1:
+                continue
+            if n > 2:
+                break
         else:
-            assert isinstance(here.value, ast.Call)
-            assert getattr(types, ast.unparse(here.value.func)).type == moment.event
+            n = 0
+        context.messages.append(assistant)
+""",
+    "match without a default": """\
+        match message_text(assistant):
+            case "":
+                pass
+            case str() as text if len(text) > 3:
+                text = text.strip()
+        context.messages.append(assistant)
+""",
+    "try, else, finally": """\
+        for value in ("1", "x"):
+            try:
+                int(value)
+            except KeyError as error:
+                del error
+            except ValueError as error:
+                value = str(error)
+            else:
+                value = ""
+            finally:
+                value += "!"
+        context.messages.append(assistant)
+""",
+    "statements of several lines": """\
+        text = "".join(
+            letter.upper()
+            for letter in message_text(assistant)
+        )
+        letters = [
+            letter
+            for letter in text
+            if letter
+        ]
+        if (
+            text
+            and letters
+        ):
+            letters.clear()
+        with (
+            open(__file__) as one,
+            open(__file__) as other,
+        ):
+            one.seek(0)
+            other.seek(0)
+        context.messages.append(assistant)
+""",
+    "with in a loop": """\
+        while len(context.messages) < 3:
+            with open(__file__) as file:
+                context.messages.append(assistant)
+            if file.closed:
+                del context.messages[-1:]
+                break
+        context.messages.append(assistant)
+""",
+}
 
 
-def test_the_history_grows_between_the_two_events_of_a_tool(demo: Recording) -> None:
-    for before, after in zip(demo.moments, demo.moments[1:], strict=False):
-        if after.event == "tool_result":
-            assert before.event == "tool_call"
-            history = demo.history_at(after)
-            assert history[:-1] == demo.history_at(before)
-            assert history[-1]["answers"] == after.call_id
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_statement_is_recorded_as_a_replay_sees_it(
+    shape: str, changed: Callable[..., str]
+) -> None:
+    package = changed(ANSWERS, f"{SHAPES[shape]}\n        # Second")
+    run = record(package, "你好", "")
+    assert run.moments[-1].ending == "no tool wanted"
+    agrees_with_a_replay(run, lambda: watch_chat(package, ["你好"]))
+    goes_along(flow_of(run.sources), run.moments)
+
+
+def goes_along(flow: Flow, moments: list[Moment]) -> None:
+    """Check that each moment can come after the one before it in the same function."""
+    stands: dict[str, int | None] = {}
+    for moment in moments:
+        here = flow.box_at(moment.file, moment.line)
+        assert here is not None
+        box = flow.boxes[here]
+        assert box.line == moment.line
+        before = stands.get(box.function)
+        if before is None:
+            first = next(n for n, b in enumerate(flow.boxes) if b.function == box.function)
+            assert here == first
+        else:
+            assert here in flow.after(before)
+        over = moment.ending if box.function == LOOP else not flow.after(here)
+        stands[box.function] = None if over or box.kind == "out" else here
+
+
+def test_every_moment_is_a_box_and_follows_an_edge_of_the_flow(demo: Recording) -> None:
+    goes_along(flow_of(demo.sources), demo.moments)
+
+
+def test_the_line_of_an_event_is_the_yield_that_it_came_from(demo: Recording) -> None:
+    types = importlib.import_module(f"{demo.step}.harness_types")
+    for moment in demo.moments:
+        line = words(demo, moment)
+        assert line.startswith("yield ") == bool(moment.event)
+        name = line.removeprefix("yield ").partition("(")[0]
+        if moment.event and name != "event":
+            assert getattr(types, name).type == moment.event
+
+
+def test_the_appends_light_up_and_the_history_changes_right_there(demo: Recording) -> None:
+    before: list[int] = []
+    for moment in demo.moments:
+        history = demo.histories[moment.history]
+        if words(demo, moment).startswith("context.messages.append("):
+            assert len(history) == len(before) + 1
+        elif history != before:  # The user has said something, and a run begins.
+            assert demo.messages[history[-1]].role == "user"
+        before = history
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gate", "last"),
+    [
+        ("帮我算 12*8", "return result", "False"),
+        ("故意写错参数试试", "参数校验失败", "True"),
+        ("读一下 ../../../etc/hosts", "return result", "False"),
+    ],
+)
+def test_the_gate_at_which_a_call_stopped_can_be_seen(sentence: str, gate: str, last: str) -> None:
+    run = said(sentence)
+    flow = flow_of(run.sources)
+    inside = [
+        moment
+        for moment in run.moments
+        if moment.turn == 1
+        and flow.boxes[flow.box_at(moment.file, moment.line) or 0].function == "run_tool"
+    ]
+    assert gate in words(run, inside[-1])
+    (test,) = [moment for moment in inside if "checked.ok" in words(run, moment)]
+    assert test.value == last
 
 
 @pytest.mark.parametrize(
     ("sentence", "ending"),
     [("你好", "no tool wanted"), ("断线", "the model failed")],
 )
-def test_the_way_out_is_named(sentence: str, ending: str) -> None:
-    assert recorded(find_step("04"), sentence).moments[-1].way_out == ending
+def test_the_way_a_run_ends_is_named(sentence: str, ending: str) -> None:
+    assert [m.ending for m in said(sentence).moments if m.ending] == [ending]
 
 
-def source_of(body: str) -> str:
-    return f"async def run_agent_loop(context, tools):\n{textwrap.indent(body, '    ')}"
+def test_a_loop_whose_turns_are_used_up_says_so(changed: Callable[..., str]) -> None:
+    run = record(changed("max_turns: int = 8", "max_turns: int = 1"), "帮我算 12*8", "")
+    assert run.moments[-1].ending == "turns used up"
+    assert run.moments[-1].event == "error"
 
 
-def test_the_other_ways_out_are_told_apart_by_where_the_loop_stands() -> None:
-    source = (find_step("04") / "agent_loop.py").read_text("utf-8")
-    events = {box.text: box.line for box in flow_of(source).boxes if box.kind == "event"}
-    assert way_out(source, events["yield StreamError(…)"], "error") == "turns used up"
-    assert way_out(source, events["yield event"], "error") == "the model failed"
-    assert way_out(source, events["yield event"], "text_delta") == "no last event"
+def test_a_stream_without_a_last_event_is_named(changed: Callable[..., str]) -> None:
+    old = '        yield StreamDone(AssistantMessage([TextContent(rule.reply)], "stop"))'
+    run = record(changed(old, "        return", file="fake_model.py"), "你好", "")
+    assert run.moments[-1].ending == "no last event"
 
 
-def test_the_flow_is_what_can_come_after_what() -> None:
-    flow = flow_of((find_step("04") / "agent_loop.py").read_text("utf-8"))
-    after = {f"{n} {box.kind} {box.text}": flow.after(n) for n, box in enumerate(flow.boxes)}
-    assert after == {
-        "0 loop for turn in range(1, max_turns + 1)": [1, 17],
-        "1 event yield TurnStart(turn)": [2],
-        "2 ask stream_fn(context, stream_options)": [3],
-        "3 loop async for event in stream": [4, 6],
-        "4 event yield event": [5],
-        "5 out if event.type == 'error': return": [3],
-        "6 out if assistant is None: return": [7],
-        "7 do context.messages.append(assistant)": [8],
-        "8 if if not tool_calls": [9, 11],
-        "9 event yield TurnEnd(turn)": [10],
-        "10 out return": [],
-        "11 loop for tool_call in tool_calls": [12, 16],
-        "12 event yield ToolCallStarted(tool_call)": [13],
-        "13 do execute_tool_call(tool_call, tools)": [14],
-        "14 do context.messages.append(result)": [15],
-        "15 event yield ToolCallFinished(…)": [11],
-        "16 event yield TurnEnd(turn)": [0],
-        "17 event yield StreamError(…)": [],
-    }
-    assert flow.outs_after(4) == [5, 6]
-    assert flow.outs_after(9) == [10]
+def test_an_exception_that_leaves_the_loop_is_the_end_of_the_recording(
+    changed: Callable[..., str],
+) -> None:
+    append = "context.messages.append(result)"
+    run = record(changed(append, "context.messages.append(1 // 0)"), "帮我算 12*8", "")
+    last = run.moments[-1]
+    assert (last.ending, last.event) == (RAISED, "")
+    assert last.detail.startswith("ZeroDivisionError: ")
+    assert words(run, last) == "context.messages.append(1 // 0)"
+    assert run.screen.endswith(f"\n{last.detail}\n")
+    assert last.screen == len(run.screen)
 
 
-@pytest.mark.parametrize(
-    ("body", "after"),
-    [
-        ("yield A()\nif x:\n    yield B()\nyield C()\n", [[1], [2, 3], [3], []]),
-        (
-            "while True:\n    yield A()\n    if x:\n        break\nyield B()\n",
-            [[1], [2], [3, 0], [4], []],
-        ),
-        (
-            "try:\n    yield A()\nexcept E:\n    yield B()\nfinally:\n    yield C()\n",
-            [[1, 2], [2], []],
-        ),
-        ("if x:\n    yield A()\n    return\nelse:\n    yield B()\n", [[1, 3], [2], [], []]),
-    ],
-)
-def test_every_shape_of_loop_has_a_flow(body: str, after: list[list[int]]) -> None:
-    flow = flow_of(source_of(body))
-    assert [flow.after(n) for n in range(len(flow.boxes))] == after
-    assert all(
-        flow.box_at(box.line) == n for n, box in enumerate(flow.boxes) if box.kind == "event"
-    )
+def test_a_loop_that_is_left_early_says_so(changed: Callable[..., str]) -> None:
+    old = "                case ToolCallAnnounced():\n                    pass"
+    package = changed(old, old.replace("pass", "return"), file="render.py")
+    (last,) = [m for m in record(package, "帮我算 12*8", "").moments if m.ending]
+    assert (last.ending, last.event) == (INTERRUPTED, "toolcall")
 
 
-def test_the_listing_has_a_line_for_every_event() -> None:
-    lines = listing(recorded(find_step("04"), "帮我算 12*8"))
-    assert (
-        "      the model is asked on 'toolResult:calc 96': rule 4 (match='toolResult:calc 96')"
-        in lines
-    )
-    events = [line for line in lines if line[:4].strip().isdecimal()]
-    assert [int(line[:4]) for line in events] == list(range(1, len(events) + 1))
-    (result,) = [line for line in events if "tool_result" in line]
-    assert result.endswith("  3 messages  call_1 calc → 96")
+def test_a_branch_in_one_line_has_no_value_that_could_be_wrong(changed: Callable[..., str]) -> None:
+    old = "        if assistant is None:\n            return"
+    run = record(changed(old, "        if assistant is None: return"), "你好", "")
+    (test,) = [m for m in run.moments if words(run, m).startswith("if assistant")]
+    assert test.value == ""
 
 
-def test_a_broken_copy_parts_from_the_intact_step_at_the_result(tmp_path: Path) -> None:
-    step = find_step("04")
-    copy_broken(find_break(step, "no-append"), tmp_path)
-    both = [recorded(step), recorded(step, root=tmp_path)]
-    number = parting(both)
-    assert number is not None
-    places = timeline(both)[number - 1]
-    intact, broken = (r.moments[place] for r, place in zip(both, places, strict=True))
-    assert intact.event == broken.event == "tool_result"
-    assert len(both[0].history_at(intact)) == len(both[1].history_at(broken)) + 1
-    assert parting([both[0], both[0]]) is None
+def test_the_rule_that_answers_a_turn_is_known_once_the_model_is_asked() -> None:
+    run = said("帮我算 12*8")
+    assert [ask.key for ask in run.asks] == ["帮我算 12*8", "toolResult:calc 96"]
+    assert "(match='toolResult:calc 96')" in run.asks[1].rule
+    for turn, ask in ((1, 0), (2, 1)):
+        before, *after = [m.ask for m in run.moments if m.turn == turn and m.event]
+        assert before is None
+        assert set(after) == {ask}
 
 
-def test_two_runs_stay_in_step_by_sentence_and_turn(tmp_path: Path) -> None:
-    step = find_step("04")
-    copy_broken(find_break(step, "no-append"), tmp_path)
-    both = [recorded(step), recorded(step, root=tmp_path)]
-    walk = timeline(both)
-    assert walk[-1] == [len(r.moments) - 1 for r in both]
-    for one, other in walk:
-        first, second = both[0].moments[one], both[1].moments[other]
-        assert (first.run, first.turn) == (second.run, second.turn)
+def test_what_the_model_is_told_of_its_tools_is_recorded() -> None:
+    tools = said("你好").tools
+    assert [tool.name for tool in tools] == ["calc", "read_file"]
+    assert '"required":["expression"]' in tools[0].parameters
+    assert said("你好", "04").tools == []
 
 
-def test_a_history_is_kept_as_it_was_even_if_the_loop_forgets(tmp_path: Path) -> None:
-    step = find_step("04")
-    shutil.copytree(step, tmp_path / step.name)
-    loop = tmp_path / step.name / "agent_loop.py"
-    text = loop.read_text("utf-8")
+def test_a_history_is_kept_as_it_was_even_if_the_loop_forgets(changed: Callable[..., str]) -> None:
     line = "        context.messages.append(assistant)\n"
     forgets = f"{line}        context.messages[:] = context.messages[-2:]\n"
-    loop.write_text(text.replace(line, forgets), encoding="utf-8")
-    run = recorded(step, root=tmp_path)
+    run = record(changed(line, forgets), "", "")
     first, last = run.history_at(run.moments[5]), run.history_at(run.moments[-1])
-    assert [message["text"] for message in first] == ["你好"]
-    assert [message["role"] for message in last] == ["toolResult", "assistant"]
-    assert page({"run": run})
+    assert [message.text for message in first] == ["你好"]
+    assert [message.role for message in last] == ["toolResult", "assistant"]
 
 
-def test_both_recordings_work_in_the_same_folder(tmp_path: Path) -> None:
-    step = find_step("05")
-    copy_broken(find_break(step, "no-validate"), tmp_path)
-    lanes = record_all(step, {"intact": ROOT, "broken": tmp_path}, "读一下 README.md")
-    assert parting(list(lanes.values())) is None
+def test_of_a_run_without_end_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = said("帮我算 12*8")
+    monkeypatch.setattr(recorder, "MOST_MOMENTS", 50)
+    run = said("帮我算 12*8")
+    assert len(run.moments) == 50
+    assert [(m.line, m.screen) for m in run.moments] == [
+        (m.line, m.screen) for m in whole.moments[:50]
+    ]
+    assert run.history_at(run.moments[-1]) == whole.history_at(whole.moments[49])
+    assert run.screen == whole.screen[: run.moments[-1].screen]
+
+
+def test_the_step_is_put_back_as_it_was(demo: Recording) -> None:
+    main = importlib.import_module(f"{demo.step}.main")
+    loop = importlib.import_module(f"{demo.step}.agent_loop")
+    assert main.run_agent_loop is loop.run_agent_loop
+    assert loop.run_agent_loop.__module__ == f"{demo.step}.agent_loop"
+    assert sys.gettrace() is None or "coverage" in sys.modules
+
+
+def test_the_listing_has_a_line_for_every_statement_and_one_for_a_text() -> None:
+    run = said("帮我算 12*8")
+    lines = listing(run)
+    assert f"      the model is asked on 'toolResult:calc 96': {run.asks[1].rule}" in lines
+    assert sum("yield event" in line and "text_delta" in line for line in lines) == 2
+    (result,) = [line for line in lines if "tool_result" in line]
+    number = int(result[:5])
+    assert words(run, run.moments[number - 1]) == "yield ToolCallFinished("
+    assert result.endswith("tool_result call_1 calc → 96")
+    (append,) = [line for line in lines if "context.messages.append(result)" in line]
+    assert re.fullmatch(r" *\d+ agent_loop.py:\d+ +3 +context.messages.append\(result\)", append)
 
 
 @pytest.mark.parametrize("sentence", ["/exit", "   "])
 def test_a_sentence_that_starts_nothing_says_so(sentence: str) -> None:
     with pytest.raises(UsageError, match="the loop did not turn"):
-        record_all(find_step("04"), {"run": ROOT}, sentence)
-
-
-def test_the_page_of_the_demo_is_one_small_file(demo: Recording) -> None:
-    text = page({"intact": demo})
-    assert len(text.encode()) < 300_000
-    for loads in ("src=", "href=", "url(", "@import", "fetch("):
-        assert loads not in text
+        record_all(find_step("04"), {"": ROOT}, sentence)
 
 
 def test_a_step_without_a_loop_says_so() -> None:
     with pytest.raises(UsageError, match="step03_streaming has no agent_loop.py"):
-        record_all(find_step("03"), {"run": ROOT}, "")
+        record_all(find_step("03"), {"": ROOT}, "")
 
 
 def test_a_page_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
@@ -222,11 +370,11 @@ def test_the_command_needs_no_environment_for_a_listing() -> None:
         cwd=ROOT,
         capture_output=True,
         check=True,
-        env={**os.environ, "PATH": ""},
+        env={**os.environ, "PATH": os.defpath},
     )
     text = done.stdout.decode()
-    assert text.startswith("== step04_agent_loop, 完好 · intact ==\n")
-    assert "\n== step04_agent_loop, 拆坏 · broken: no-append ==\n" in text
+    assert text.startswith("== step04_agent_loop\n")
+    assert "\n== step04_agent_loop no-append\n" in text
     assert text.count("      here they part:\n") == 2
 
 

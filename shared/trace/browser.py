@@ -29,10 +29,11 @@ def launched() -> Iterator[Browser]:
 
 
 def take_screenshot(page_file: str, moment: str, picture: str) -> None:
-    """Write a picture of a page at one of its moments."""
+    """Write a picture of a page, at the turn after one of its moments: then people have seen it."""
     with launched() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 940}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1280, "height": 560}, color_scheme="light")
         page.goto(f"{Path(page_file).resolve().as_uri()}#{moment}")
+        page.keyboard.press("PageDown")
         page.screenshot(path=picture)
 
 

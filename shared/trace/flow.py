@@ -1,35 +1,50 @@
-"""The control flow of a loop, from its syntax tree: what it does, and what can come after what."""
+"""The control flow of a loop, from its syntax tree: a box for each statement, and their order.
+
+The loop is `run_agent_loop`. The `async` functions that it calls by name, and those that they call,
+belong to it, in whatever file of the step they stand.
+"""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 LOOP = "run_agent_loop"
+LONGEST_TEXT = 44  # characters of a box
 
-# The four reasons to stop, as the chapter counts them.
+# The four reasons to stop, as the chapter counts them, and the two that are none of the loop's own.
 NO_TOOL = "no tool wanted"
 FAILED = "the model failed"
 NO_LAST_EVENT = "no last event"
 LIMIT = "turns used up"
+INTERRUPTED = "interrupted"
+RAISED = "an exception left the loop"
+
+Function = ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One thing that the loop does. `kind` is loop, ask, if, event, do or out.
+    """One statement, or the head of one. `kind` is loop, ask, if, event, do or out.
 
-    An event is a `yield`; an out is a way to leave, with the condition in front of it, if any.
+    An ask opens a stream, an event is a `yield`, an out leaves the function. What lights up is
+    `line` to `end`; `body` is the lines that run if the head lets them, None where there are none
+    or where they begin in the same line. `target` is the name that the head gives a value.
     """
 
     kind: str
     text: str
+    file: str
+    function: str
     line: int
     end: int
     depth: int
+    body: range | None = None
+    target: str = ""
 
 
 @dataclass(slots=True)
 class Flow:
-    """The boxes of a loop in the order of its source, and the edges between them, by number."""
+    """The boxes in the order of their source, and the edges between them, by number."""
 
     boxes: list[Box] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)
@@ -37,48 +52,61 @@ class Flow:
     def after(self, number: int) -> list[int]:
         return [end for start, end in self.edges if start == number]
 
-    def box_at(self, line: int) -> int | None:
-        """Return the event at which a loop stands that is suspended in `line`."""
-        for number, box in enumerate(self.boxes):
-            if box.kind == "event" and box.line <= line <= box.end:
-                return number
-        return None
-
-    def outs_after(self, number: int) -> list[int]:
-        """Return the ways out that can be taken before anything else happens, in order."""
-        found: set[int] = set()
-        waiting, seen = [number], set()
-        while waiting:
-            for following in self.after(waiting.pop()):
-                if following in seen or self.boxes[following].kind == "event":
-                    continue
-                seen.add(following)
-                waiting.append(following)
-                if self.boxes[following].kind == "out":
-                    found.add(following)
-        return sorted(found)
+    def box_at(self, file: str, line: int) -> int | None:
+        """Return the box of the statement that a line belongs to; `try:` and comments have none."""
+        here = [
+            number
+            for number, box in enumerate(self.boxes)
+            if box.file == file and box.line <= line <= box.end
+        ]
+        return max(here, key=lambda number: self.boxes[number].line, default=None)
 
 
-def flow_of(source: str) -> Flow:
-    """Return the control flow of the loop in a module's source."""
-    reader = FlowReader()
-    reader.block(loop_function(source).body, 0, [])
-    return reader.flow
+def flow_of(sources: Mapping[str, str]) -> Flow:
+    """Return the control flow of the loop in some sources; without boxes if there is none."""
+    flow = Flow()
+    for file, function in followed(sources):
+        FlowReader(flow, file, function.name).block(function.body, 0, [])
+    return flow
 
 
-def loop_function(source: str) -> ast.AsyncFunctionDef:
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.AsyncFunctionDef) and node.name == LOOP:
-            return node
-    raise ValueError(f"there is no {LOOP} in this source")
+def followed(sources: Mapping[str, str]) -> list[tuple[str, Function]]:
+    """Return the loop, and the functions that belong to it, each with the name of its file."""
+    known: dict[str, tuple[str, Function]] = {}
+    for file, source in sources.items():
+        for node in parsed(source):
+            if isinstance(node, Function):
+                known.setdefault(node.name, (file, node))
+    found: dict[str, tuple[str, Function]] = {}
+    waiting = [LOOP]
+    while waiting:
+        name = waiting.pop(0)
+        if name in known and name not in found:
+            found[name] = known[name]
+            waiting += called_names(known[name][1])
+    return list(found.values())
+
+
+def parsed(source: str) -> list[ast.stmt]:
+    """Return the statements of a module; none if it is not Python."""
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def called_names(function: Function) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
 
 
 class FlowReader:
     """Reads statements one after the other; `ends` are the boxes from which the next one comes."""
 
-    def __init__(self) -> None:
-        self.flow = Flow()
-        self.breaks: list[list[int]] = []
+    def __init__(self, flow: Flow, file: str, function: str) -> None:
+        self.flow, self.file, self.function = flow, file, function
+        self.loops: list[tuple[int, list[int]]] = []  # The head of each loop, and its breaks.
 
     def block(self, body: Iterable[ast.stmt], depth: int, ends: list[int]) -> list[int]:
         for node in body:
@@ -87,95 +115,167 @@ class FlowReader:
 
     def statement(self, node: ast.stmt, depth: int, ends: list[int]) -> list[int]:
         match node:
-            case ast.For() | ast.AsyncFor() | ast.While():
-                return self.loop(node, depth, ends)
+            case ast.For() | ast.AsyncFor():
+                head = f"{'async ' if isinstance(node, ast.AsyncFor) else ''}for"
+                text = f"{head} {ast.unparse(node.target)} in {ast.unparse(node.iter)}"
+                return self.loop(node, text, node.iter, depth, ends)
+            case ast.While():
+                return self.loop(node, f"while {ast.unparse(node.test)}", node.test, depth, ends)
             case ast.If():
-                return self.choice(node, depth, ends)
+                return self.choice(node, "if", depth, ends)
             case ast.With(items=items) | ast.AsyncWith(items=items):
-                for call in (item.context_expr for item in items):
-                    if isinstance(call, ast.Call):
-                        asked = call.args[0] if call.args else call
-                        ends = self.add("ask", ast.unparse(asked), node, depth, ends)
-                return self.block(node.body, depth, ends)
+                text = ", ".join(asked(item.context_expr) for item in items)
+                last = items[-1].optional_vars or items[-1].context_expr
+                ends = self.add("ask", text, node, depth, ends, head=last, body=node.body)
+                return self.block(node.body, depth + 1, ends)
             case ast.Try():
-                ends = self.block(node.body, depth, ends)
-                caught = [e for h in node.handlers for e in self.block(h.body, depth + 1, ends)]
-                return self.block([*node.orelse, *node.finalbody], depth, ends + caught)
+                return self.attempt(node, depth, ends)
             case ast.Match():
-                return [e for case in node.cases for e in self.block(case.body, depth + 1, ends)]
+                return self.cases(node, depth, ends)
             case ast.Return() | ast.Raise():
-                self.add("out", ast.unparse(node).split("(")[0], node, depth, ends)
+                self.add("out", text_of(node), node, depth, ends)
                 return []
-            case ast.Break() if self.breaks:
-                self.breaks[-1] += self.add("do", "break", node, depth, ends)
+            case ast.Break() if self.loops:
+                self.loops[-1][1].extend(self.add("do", "break", node, depth, ends))
                 return []
-            case ast.Expr(value=ast.Yield(value=ast.expr() as value)):
-                return self.add("event", f"yield {short(value)}", node, depth, ends)
-            case ast.Assign(value=ast.Await(value=value)) | ast.Expr(value=ast.Await(value=value)):
-                return self.add("do", short(value), node, depth, ends)
-            case ast.Expr(value=ast.Call() as value):
-                return self.add("do", short(value), node, depth, ends)
-        return ends
+            case ast.Continue() if self.loops:
+                (here,) = self.add("do", "continue", node, depth, ends)
+                self.flow.edges.append((here, self.loops[-1][0]))
+                return []
+            case ast.Expr(value=ast.Yield()) | ast.Assign(value=ast.Yield()):
+                return self.add("event", text_of(node), node, depth, ends)
+            case ast.Expr(value=ast.Constant()) | ast.Global() | ast.Nonlocal():
+                return ends  # Nothing that runs.
+            case ast.AnnAssign(value=None):
+                return ends
+        return self.add("do", text_of(node), node, depth, ends)
 
     def loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, depth: int, ends: list[int]
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        text: str,
+        head: ast.expr,
+        depth: int,
+        ends: list[int],
     ) -> list[int]:
-        text = ast.unparse(node).partition("\n")[0].rstrip(":")
-        head = self.add("loop", text, node, depth, ends)
-        self.breaks.append([])
-        for end in self.block(node.body, depth + 1, head):
-            self.flow.edges.append((end, head[0]))
+        target = "" if isinstance(node, ast.While) else ast.unparse(node.target)
+        here = self.add("loop", text, node, depth, ends, head=head, body=node.body, target=target)
+        self.loops.append((here[0], []))
+        for end in self.block(node.body, depth + 1, here):
+            self.flow.edges.append((end, here[0]))
+        breaks = self.loops.pop()[1]
         for_ever = isinstance(node, ast.While) and ast.unparse(node.test) in ("True", "1")
-        return ([] if for_ever else self.block(node.orelse, depth, head)) + self.breaks.pop()
+        return ([] if for_ever else self.block(node.orelse, depth + 1, here)) + breaks
 
-    def choice(self, node: ast.If, depth: int, ends: list[int]) -> list[int]:
-        test = f"if {ast.unparse(node.test)}"
-        if isinstance(node.body[0], ast.Return):
-            here = self.add("out", f"{test}: return", node, depth, ends, end=node.body[0].lineno)
-            return self.block(node.orelse, depth, here)
-        before = len(self.flow.boxes)
-        here = self.add("if", test, node, depth, ends)
+    def choice(self, node: ast.If, word: str, depth: int, ends: list[int]) -> list[int]:
+        text = f"{word} {ast.unparse(node.test)}"
+        here = self.add("if", text, node, depth, ends, head=node.test, body=node.body)
         inside = self.block(node.body, depth + 1, here)
-        if len(self.flow.boxes) == before + 1:  # Nothing in it that would be shown.
-            self.flow.boxes.pop()
-            self.flow.edges = [edge for edge in self.flow.edges if before not in edge]
-            return self.block(node.orelse, depth, ends)
-        return inside + self.block(node.orelse, depth, here)
+        match node.orelse:
+            # An `elif` is the same node as an `if` alone in an `else`, but stands further left.
+            case [ast.If(col_offset=column) as other] if column == node.col_offset:
+                return inside + self.choice(other, "elif", depth, here)
+        return inside + self.block(node.orelse, depth + 1, here)
+
+    def attempt(self, node: ast.Try, depth: int, ends: list[int]) -> list[int]:
+        """Read a `try`: each of its statements may fail, and all lead to its `finally`."""
+        first = len(self.flow.boxes)
+        ends = self.block(node.body, depth + 1, ends)
+        tried = list(range(first, len(self.flow.boxes)))
+        ends = self.block(node.orelse, depth + 1, ends)
+        for handler in node.handlers:
+            name = f" {ast.unparse(handler.type)}" if handler.type else ""
+            text = f"except{name}{f' as {handler.name}' if handler.name else ''}"
+            here = self.add(
+                "if",
+                text,
+                handler,
+                depth,
+                tried,
+                head=handler.type,
+                body=handler.body,
+                target=handler.name or "",
+            )
+            ends = ends + self.block(handler.body, depth + 1, here)
+            tried = here
+        if node.finalbody:
+            ends = list(range(first, len(self.flow.boxes)))
+        return self.block(node.finalbody, depth + 1, ends)
+
+    def cases(self, node: ast.Match, depth: int, ends: list[int]) -> list[int]:
+        text = f"match {ast.unparse(node.subject)}"
+        here = self.add("do", text, node, depth, ends, head=node.subject)
+        found: list[int] = []
+        for case in node.cases:
+            guard = f" if {ast.unparse(case.guard)}" if case.guard else ""
+            text = f"case {ast.unparse(case.pattern)}{guard}"
+            head = case.guard or case.pattern
+            here = self.add("if", text, case.pattern, depth + 1, here, head=head, body=case.body)
+            found += self.block(case.body, depth + 2, here)
+            if is_certain(case):
+                return found
+        return found + here
 
     def add(
         self,
         kind: str,
         text: str,
-        node: ast.stmt,
+        node: ast.stmt | ast.pattern | ast.ExceptHandler,
         depth: int,
-        ends: Sequence[int],
-        end: int | None = None,
+        ends: list[int],
+        *,
+        head: ast.expr | ast.pattern | None = None,
+        body: list[ast.stmt] | None = None,
+        target: str = "",
     ) -> list[int]:
+        """Add a box that follows `ends`. Of a compound statement only its head lights up."""
         number = len(self.flow.boxes)
-        last = node.end_lineno or node.lineno
-        if kind in ("loop", "ask", "if"):
-            last = node.lineno
-        self.flow.boxes.append(Box(kind, text, node.lineno, end or last, depth))
+        last = (head or node).end_lineno if head or not body else node.lineno
+        end = last or node.lineno
+        inside = None
+        if body and body[0].lineno > end:
+            inside = range(body[0].lineno, (body[-1].end_lineno or body[-1].lineno) + 1)
+        here = (self.file, self.function, node.lineno, end, depth, inside, target)
+        self.flow.boxes.append(Box(kind, cut(text), *here))
         self.flow.edges += [(start, number) for start in dict.fromkeys(ends)]
         return [number]
 
 
-def short(value: ast.expr) -> str:
-    """Return an expression in a few words: a call with long arguments without them."""
-    text = ast.unparse(value)
-    if isinstance(value, ast.Call) and len(text) > 40:
-        return f"{ast.unparse(value.func)}(…)"
+def is_certain(case: ast.match_case) -> bool:
+    """Return whether a case takes whatever is left."""
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and not case.pattern.pattern
+
+
+def asked(expression: ast.expr) -> str:
+    """Return what a `with` opens, without the wrapper that closes it."""
+    match expression:
+        case ast.Call(args=[ast.Call() as inner, *_]):
+            return ast.unparse(inner)
+    return ast.unparse(expression)
+
+
+def text_of(node: ast.stmt) -> str:
+    """Return a statement in a few words: a long call without its arguments, no annotation."""
+    match node:
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return f"{ast.unparse(target)} = {ast.unparse(value)}"
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return f"def {name}"
+    text = ast.unparse(node).partition("\n")[0]
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    if len(text) > LONGEST_TEXT and calls:
+        return text.replace(ast.unparse(calls[0]), f"{ast.unparse(calls[0].func)}(…)")
     return text
 
 
-def way_out(source: str, line: int, event: str) -> str:
-    """Return which of the four reasons ended a run whose last event came from `line`."""
-    forwarded = any(
-        isinstance(node, ast.Yield)
-        and isinstance(node.value, ast.Name)
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
-        for node in ast.walk(loop_function(source))
-    )
+def cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def ending_of(flow: Flow, file: str, line: int, event: str) -> str:
+    """Return which of the four reasons ended a run, from its last event and the line of that."""
+    number = flow.box_at(file, line)
+    words = "" if number is None else flow.boxes[number].text.removeprefix("yield ")
     if event == "error":
-        return FAILED if forwarded else LIMIT
-    return NO_LAST_EVENT if forwarded else NO_TOOL
+        return FAILED if words.isidentifier() else LIMIT
+    return NO_LAST_EVENT if words.isidentifier() else NO_TOOL

@@ -1,25 +1,58 @@
 """A recording as a listing for the terminal."""
 
-from .recorder import Recording
+from ..language import say
+from ..screen import visible
+from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, RAISED, flow_of
+from .recording import Moment, Recording
+from .timeline import folded
 
 
 def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
-    """Return a line for each event: its number, what it is, where the loop stands, the history.
+    """Return a line for each statement: its number, its line, the history, what it did.
 
-    `parts_at` is the place of the moment at which another recording is no longer the same.
+    The pieces of a text count as one. `parts_at` is the place of the moment at which another
+    recording is no longer the same.
     """
-    lines = []
-    rule = ""
-    for number, moment in enumerate(recording.moments, 1):
-        if number - 1 == parts_at:
-            lines.append("      here they part:")
-        if moment.rule != rule and moment.rule:
-            lines.append(f"      the model is asked on {moment.match_key!r}: {moment.rule}")
-        rule = moment.rule
-        place = f"agent_loop.py:{moment.line}"
-        history = f"{len(recording.histories[moment.history]):3} messages"
-        line = f"{number:4}  {moment.event:11} {place:18} {history}  {moment.detail}"
-        lines.append(line.rstrip())
-        if moment.way_out:
-            lines += [f"      the run ends: {moment.way_out}", ""]
+    flow, left_out = flow_of(recording.sources), folded(recording)
+    lines, ask = [], None
+    for place, moment in enumerate(recording.moments):
+        if place == parts_at:
+            lines.append(f"      {say('here they part:')}")
+        if moment.ask is not None and moment.ask != ask:
+            asked = recording.asks[moment.ask]
+            text = say("the model is asked on {key!r}: {rule}", key=asked.key, rule=asked.rule)
+            lines.append(visible(f"      {text}"))
+        ask = moment.ask
+        if place in left_out and place != parts_at:
+            continue
+        number = flow.box_at(moment.file, moment.line)
+        text = "" if number is None else "  " * flow.boxes[number].depth + flow.boxes[number].text
+        history = len(recording.histories[moment.history])
+        line = f"{place + 1:5} {where(moment):18} {history:3}  {text:50}  {outcome(moment)}"
+        lines.append(visible(line.rstrip()).replace("\n", " "))
+        if moment.ending:
+            text = say("the run ends: {ending}", ending=in_words(moment.ending))
+            lines += [visible(f"      {text}"), ""]
     return lines
+
+
+def where(moment: Moment) -> str:
+    return f"{moment.file}:{moment.line}"
+
+
+def outcome(moment: Moment) -> str:
+    """Return what came of a statement: the value that decided it, or the event that people see."""
+    return " ".join(filter(None, [moment.value, moment.event, moment.detail]))
+
+
+def in_words(ending: str) -> str:
+    """Return why a run ended, in the reader's language; a recording may know other reasons."""
+    words = {
+        NO_TOOL: say("no tool wanted"),
+        FAILED: say("the model failed"),
+        NO_LAST_EVENT: say("no last event"),
+        LIMIT: say("turns used up"),
+        INTERRUPTED: say("interrupted"),
+        RAISED: say("an exception left the loop"),
+    }
+    return words.get(ending, ending)

@@ -1,13 +1,16 @@
-"""A recording as one HTML file that needs nothing but a browser.
+"""Recordings as one HTML file that needs nothing but a browser.
 
 This is the only module of `make trace` that needs packages: Jinja for the page, Pygments for the
-source. It runs in the environment of the tests: python -m shared.trace.page LANES.json PAGE.html
+source. It runs in the environment of the tests: python -m shared.trace.page FILE.jsonl PAGE.html
 """
 
+import difflib
 import json
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +19,22 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .flow import FAILED, LIMIT, NO_LAST_EVENT, NO_TOOL, Flow, flow_of
-from .recorder import Moment, Recording, recording_from
-from .timeline import parting, timeline
+from . import recording_file
+from .flow import Box, Flow, flow_of
+from .recorder import shortened
+from .recording import Cause, Recording
+from .recording_file import as_data, changes, pieces
+from .timeline import difference, folded, parting, timeline
+from .verdict import due, verdicts
 
-WAYS_OUT = {
-    NO_TOOL: "模型不再要工具：正常结束 · the model wants no tool: the normal end",
-    FAILED: "模型出错 · the model failed",
-    NO_LAST_EVENT: "流结束了却没有收尾事件 · the stream ended without a last event",
-    LIMIT: "轮数用完 · the turns are used up",
-}
-# Sizes of the diagram, in its own units. The margins hold the arrows that go up and those that
-# skip some boxes on their way down.
-ROW, BOX, INDENT, LEFT, RIGHT, WIDTH = 38, 26, 16, 42, 42, 460
+LONGEST_TITLE = 80  # characters; the sentence itself stands in the history
+# Sizes of the diagram in pixels: a row of it, the box in it, how far a box is indented for each
+# level, and the margins, where the arrows go up, and down past some boxes.
+ROW, BOX, INDENT, LEFT, RIGHT = 28, 22, 14, 20, 30
 
 
-def page(lanes: dict[str, Recording]) -> str:
-    """Return the page for one recording, or for several side by side, by their titles."""
+def page(recordings: Sequence[Recording]) -> str:
+    """Return the page for one recording, or for two side by side."""
     environment = Environment(
         loader=PackageLoader("shared.trace", "templates"),
         autoescape=True,
@@ -40,118 +42,194 @@ def page(lanes: dict[str, Recording]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    recordings = list(lanes.values())
-    walk = timeline(recordings)
-    views = [lane_view(title, recording) for title, recording in lanes.items()]
-    data = {
-        "lanes": [view.pop("data") for view in views],
-        "walk": walk,
-        "parts": parting(recordings),
-    }
+    flows = [flow_of(recording.sources) for recording in recordings]
     return environment.get_template("page.html.j2").render(
         step=recordings[0].step,
-        sentence=recordings[0].sentence,
-        lanes=views,
-        data=as_script(data),
-        last=len(walk),
-        turns=turn_starts(recordings, walk),
+        sentence=shortened(recordings[0].first_sentence(), LONGEST_TITLE),
+        lanes=list(map(lane_view, recordings, flows)),
+        data=as_script(data_of(recordings, flows)),
         light=colours("default"),
         dark=colours("github-dark"),
+        row=ROW,
+        box=BOX,
+        right=RIGHT,
     )
 
 
-def turn_starts(recordings: list[Recording], walk: list[list[int]]) -> list[int]:
-    """Return the steps of the walk, counted from 1, at which a turn begins in some recording."""
-    found = []
-    before: list[int] = []
-    for number, places in enumerate(walk, 1):
-        moved = [lane for lane, place in enumerate(places) if before[lane : lane + 1] != [place]]
-        if any(recordings[lane].moments[places[lane]].event == "turn_start" for lane in moved):
-            found.append(number)
-        before = places
-    return found
+def data_of(recordings: Sequence[Recording], flows: Sequence[Flow]) -> dict[str, Any]:
+    """Return what the script of the page moves through."""
+    data: dict[str, Any] = {
+        "lanes": list(map(lane_data, recordings, flows)),
+        "walk": timeline(recordings),
+        "parts": parting(recordings),
+    }
+    if len(recordings) == 2:
+        one, other = recordings
+        differs = difference(one, other)
+        data["message"] = differs.messages
+        data["row"] = differs.lines and [
+            recording.screen.count("\n", 0, start)
+            for recording, (start, _) in zip(recordings, differs.lines, strict=True)
+        ]
+        data["changed"] = changed_lines(one, other)
+    return data
 
 
-def lane_view(title: str, recording: Recording) -> dict[str, Any]:
-    """Return what the template shows of one recording, and under `data` what the script moves."""
-    flow = flow_of(recording.source)
+def lane_data(recording: Recording, flow: Flow) -> dict[str, Any]:
+    """Return a recording as the script takes it. Like the file, it holds each long text once."""
+    spots, moments = places_of(recording, flow)
     return {
-        "title": title,
-        "lines": source_lines(recording.source),
-        "rows": [row(flow, number) for number in range(len(flow.boxes))],
-        "edges": [arrow(flow, start, end) for start, end in flow.edges],
-        "width": WIDTH,
-        "box_height": BOX,
-        "height": len(flow.boxes) * ROW + 4,
-        "data": {
-            "screen": recording.screen,
-            "messages": recording.messages,
-            "histories": recording.histories,
-            "moments": moments_data(recording, flow),
-        },
+        "title": recording.title,
+        "cause": recording.cause and cause_data(recording.cause),
+        "tools": as_data(recording.tools),
+        "messages": as_data(recording.messages),
+        "asks": asks_of(recording),
+        "spots": spots,
+        "moments": moments,
+        "pairs": list(pairs_of(recording)),
+        "orphans": list(orphans_of(recording)),
+        "due": [[*call, moment] for call, moment in due(recording).items()],
     }
 
 
-def moments_data(recording: Recording, flow: Flow) -> list[dict[str, Any]]:
-    """Return the moments as the script takes them: it counts the screen in units of its own."""
-    found = []
-    seen = units = 0
+def places_of(recording: Recording, flow: Flow) -> tuple[list[Any], list[Any]]:
+    """Return the spots in the source, and the moments, each with its spot.
+
+    A spot is what lights up together: first the boxes of the diagram, by number, and then each
+    line of which the diagram knows nothing, as in a recording of something else than Python.
+    """
+    spots = [(box.file, box.line, box.end) for box in flow.boxes]
+    numbers: dict[tuple[str, int], int] = {}
+    left_out, moments, before = folded(recording), [], -1
+    for place, (change, moment) in enumerate(
+        zip(changes(recording), recording.moments, strict=True)
+    ):
+        spot = flow.box_at(change.file, change.line)
+        if spot is None:
+            spot = numbers.setdefault((change.file, change.line), len(spots))
+            if spot == len(spots):
+                spots.append((change.file, change.line, change.line))
+        data = as_data(change) | {"spot": spot}
+        if place in left_out:
+            data["folded"] = True
+        if moment.history != before:
+            data["history"] = before = moment.history
+        moments.append({key: data[key] for key in data if key not in ("file", "line", "at")})
+    return [list(spot) for spot in spots], moments
+
+
+def asks_of(recording: Recording) -> list[Any]:
+    """Return what the model was asked on; of a key, the text of a message is stored only once."""
+    found: dict[int, Any] = {}
     for moment in recording.moments:
-        # Python counts characters; a script counts the 16-bit units that they take.
-        units += (
-            len(recording.screen[seen : moment.screen].encode("utf-16-le", "surrogatepass")) // 2
-        )
-        seen = moment.screen
-        found.append(moment_data(moment, flow) | {"screen": units})
+        if moment.ask is not None and moment.ask not in found:
+            ask = recording.asks[moment.ask]
+            key = pieces(ask.key, recording, recording.histories[moment.history])
+            found[moment.ask] = {"key": key, "rule": ask.rule}
+    return [found.get(number, {"key": [], "rule": ""}) for number in range(len(recording.asks))]
+
+
+def pairs_of(recording: Recording) -> Iterator[tuple[int, int, int, int | None]]:
+    """Give the result of each call whenever it is another one than in the history before.
+
+    The call is the place of its message in the history and its own in the message; then come the
+    number of the history, and the place of the result in it.
+    """
+    before: dict[tuple[int, int], int] = {}
+    for number, verdict in enumerate(verdicts(recording)):
+        for call in before.keys() | verdict.results.keys():
+            if before.get(call) != verdict.results.get(call):
+                yield *call, number, verdict.results.get(call)
+        before = verdict.results
+
+
+def orphans_of(recording: Recording) -> Iterator[tuple[int, int, bool]]:
+    """Give the place of each result that has no call, the history from which on, and whether."""
+    before: set[int] = set()
+    for number, verdict in enumerate(verdicts(recording)):
+        now = set(verdict.orphans)
+        for place in sorted(before ^ now):
+            yield place, number, place in now
+        before = now
+
+
+def cause_data(cause: Cause) -> dict[str, Any]:
+    """Return what was changed, as a diff, without the indentation that all of it has."""
+    old, new = cause.old.strip("\n"), cause.new.strip("\n")
+    lines = textwrap.dedent(f"{old}\n{new}").split("\n")
+    length = old.count("\n") + 1
+    marked = [line.rstrip() for line in difflib.ndiff(lines[:length], lines[length:])]
+    diff = [line for line in marked if line not in ("-", "+") and not line.startswith("?")]
+    return {**as_data(cause), "diff": diff}
+
+
+def changed_lines(one: Recording, other: Recording) -> list[list[list[Any]]]:
+    """Return the lines of the source that the other recording does not have, for each of the two.
+
+    A line is the name of its file and its number.
+    """
+    found: list[list[list[Any]]] = [[], []]
+    for file in one.sources.keys() & other.sources.keys():
+        here, there = one.sources[file].split("\n"), other.sources[file].split("\n")
+        matcher = difflib.SequenceMatcher(None, here, there, autojunk=False)
+        for kind, start, end, other_start, other_end in matcher.get_opcodes():
+            if kind != "equal":
+                found[0] += [[file, line + 1] for line in range(start, end)]
+                found[1] += [[file, line + 1] for line in range(other_start, other_end)]
     return found
 
 
-def moment_data(moment: Moment, flow: Flow) -> dict[str, Any]:
-    """Return a moment with the box that it lights, and the one through which the run leaves."""
-    here = flow.box_at(moment.line)
-    outs = [] if here is None else flow.outs_after(here)
-    ways: dict[str, Sequence[int | None]] = {
-        NO_TOOL: outs[:1],
-        FAILED: outs[:1],
-        NO_LAST_EVENT: outs[-1:],
-        LIMIT: [here],
+def lane_view(recording: Recording, flow: Flow) -> dict[str, Any]:
+    """Return what the template shows of a recording: its sources, and the diagram of its loop."""
+    sources = {name: source_lines(text) for name, text in recording.sources.items()}
+    return {"sources": sources, **diagram(flow)}
+
+
+def diagram(flow: Flow) -> dict[str, Any]:
+    """Return the diagram as rows from top to bottom, and the arrows, left and right of the boxes.
+
+    The boxes are as wide as there is room. So the arrows at their right count from there.
+    """
+    rows: list[tuple[int | None, Box]] = []
+    for _, boxes in groupby(enumerate(flow.boxes), lambda each: each[1].function):
+        own = list(boxes)
+        rows += [(None, own[0][1]), *own]  # The name of the function stands above its boxes.
+    at = {number: row for row, (number, _) in enumerate(rows) if number is not None}
+    left, right = [], []
+    for start, end in flow.edges:
+        x, to_x = (corner(flow.boxes[number]) for number in (start, end))
+        y, to_y = at[start] * ROW, at[end] * ROW
+        if end == start + 1:
+            left.append(arrow_down(max(x, to_x) + 10, y + BOX, to_y))
+        elif end <= start:
+            left.append(arrow_up(x, y + BOX // 2, to_x, to_y + BOX // 2))
+        else:
+            # The longer the way, the farther out: so ways that lie inside each other do not cross.
+            out = 6 + min(end - start, 10) * 2
+            right.append(arrow_past(out, y + BOX // 2, to_y + BOX // 2))
+    return {
+        "rows": [{"number": number, "box": box, "x": corner(box)} for number, box in rows],
+        "left": left,
+        "right": right,
+        "height": len(rows) * ROW,
     }
-    return asdict(moment) | {
-        "box": here,
-        "end": moment.line if here is None else flow.boxes[here].end,
-        "line": moment.line if here is None else flow.boxes[here].line,
-        "out": next(iter(ways.get(moment.way_out, [])), None),
-        "way_out": WAYS_OUT.get(moment.way_out, ""),
-    }
 
 
-def row(flow: Flow, number: int) -> dict[str, Any]:
-    """Return where a box of the flow stands in the diagram."""
-    x, y = corner(flow, number)
-    return {"box": flow.boxes[number], "number": number, "x": x, "y": y, "width": WIDTH - RIGHT - x}
+def corner(box: Box) -> int:
+    return LEFT + box.depth * INDENT
 
 
-def corner(flow: Flow, number: int) -> tuple[int, int]:
-    return LEFT + flow.boxes[number].depth * INDENT, number * ROW + 4
+def arrow_down(x: int, y: int, to_y: int) -> tuple[str, str]:
+    """Return an arrow as its line and its head."""
+    return f"M{x} {y} V{to_y - 3}", f"M{x} {to_y} l-3.5 -5 h7 z"
 
 
-def arrow(flow: Flow, start: int, end: int) -> dict[str, str]:
-    """Return an edge as a line and its head: down, up along the left, or down along the right."""
-    x, y = corner(flow, start)
-    to_x, to_y = corner(flow, end)
-    middle, to_middle = y + BOX // 2, to_y + BOX // 2
-    if end == start + 1:
-        x = max(x, to_x) + 12
-        return {"path": f"M{x} {y + BOX} V{to_y - 5}", "tip": f"M{x} {to_y} l-3.5 -6 h7 z"}
-    if end < start:
-        left = to_x - 12
-        path = f"M{x} {middle} H{left} V{to_middle} H{to_x - 5}"
-        return {"path": path, "tip": f"M{to_x} {to_middle} l-6 -3.5 v7 z"}
-    # The longer the way, the farther out: so ways that lie inside each other do not cross.
-    side = WIDTH - RIGHT
-    out = side + 8 + min(end - start, 10) * 3
-    path = f"M{side} {middle} H{out} V{to_middle} H{side + 5}"
-    return {"path": path, "tip": f"M{side} {to_middle} l6 -3.5 v7 z"}
+def arrow_up(x: int, y: int, to_x: int, to_y: int) -> tuple[str, str]:
+    return f"M{x} {y} H{to_x - 11} V{to_y} H{to_x - 4}", f"M{to_x} {to_y} l-6 -3.5 v7 z"
+
+
+def arrow_past(out: int, y: int, to_y: int) -> tuple[str, str]:
+    return f"M0 {y} H{out} V{to_y} H4", f"M0 {to_y} l6 -3.5 v7 z"
 
 
 def colours(style: str) -> str:
@@ -160,10 +238,18 @@ def colours(style: str) -> str:
     return str(rules)
 
 
-def source_lines(source: str) -> list[str]:
-    """Return the lines of a Python source, marked up in the colours of Pygments."""
-    marked = highlight(source, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
-    return marked.rstrip("\n").split("\n")
+def source_lines(source: str) -> list[tuple[int, int, str]]:
+    """Return the number of each line, its indentation, and itself in the colours of Pygments."""
+    source = source.replace("\r", "")
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    marked = highlight(source, lexer, HtmlFormatter(nowrap=True))
+    # Names, punctuation and spaces have no colour: without their marks the page is half as large.
+    plain = re.sub(r'<span class="(?:n|p|w)">(.*?)</span>', r"\1", marked)
+    lines = zip(source.split("\n"), plain.removesuffix("\n").split("\n"), strict=False)
+    return [
+        (number, len(bare) - len(bare.lstrip(" ")), line)
+        for number, (bare, line) in enumerate(lines, 1)
+    ]
 
 
 def as_script(value: object) -> str:
@@ -172,9 +258,8 @@ def as_script(value: object) -> str:
     return text.replace("<", "\\u003c")
 
 
-def main(lanes_file: str, page_file: str) -> None:
-    lanes = json.loads(Path(lanes_file).read_text("utf-8"))
-    text = page({title: recording_from(data) for title, data in lanes.items()})
+def main(recording: str, page_file: str) -> None:
+    text = page(recording_file.read(Path(recording)))
     Path(page_file).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 

@@ -1,71 +1,37 @@
-"""Recording a run: at each event, where the loop stands and what the model would see.
+"""Recording a run: each statement of the loop, what decided it, and what the model would see.
 
-The step knows nothing of it. Its `main` is given a loop and a model that look over the shoulder of
-the real ones, in a process of its own.
+The step knows nothing of it. A loop and a model that look over the shoulder of the real ones take
+their places, and Python's own trace function tells which statement runs. That is `sys.settrace`:
+`sys.monitoring` is faster, but Python 3.11 does not have it, and here only three short functions
+are followed, while every other frame is let go at once.
 """
 
+import asyncio
 import importlib
+import io
 import json
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass, field
+import time
+import traceback
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from functools import partial, update_wrapper
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+from ..errors import UsageError
+from ..language import say
 from ..rules import matching, rule_name
+from ..screen import visible
 from ..watching import step_folder, watch_chat, watch_demo
-from .flow import way_out
+from .flow import INTERRUPTED, RAISED, Box, ending_of, flow_of, followed
+from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording, Tool
+from .recording_file import write
 
 LONGEST_DETAIL = 60  # characters
-
-
-@dataclass(slots=True)
-class Moment:
-    """One event, and how things stand when people have seen it.
-
-    `run` counts the user's sentences and `turn` the turns of a run. `line` is where the loop stands
-    suspended, `history` says which of the recording's histories is the one of this moment, and
-    `screen` counts the characters on the terminal. `match_key` and `rule` are those of this turn;
-    `way_out` names how the run ended, at its last event.
-    """
-
-    run: int
-    turn: int
-    event: str
-    detail: str
-    call_id: str | None
-    line: int
-    history: int
-    match_key: str
-    rule: str
-    screen: int = 0
-    way_out: str = ""
-
-
-@dataclass(slots=True)
-class Recording:
-    """A conversation: its moments, and what they count and point into.
-
-    `messages` are all that there ever were; a history is a list of places in them.
-    """
-
-    step: str
-    sentence: str
-    source: str
-    screen: str = ""
-    messages: list[dict[str, Any]] = field(default_factory=list)
-    histories: list[list[int]] = field(default_factory=list)
-    moments: list[Moment] = field(default_factory=list)
-
-    def history_at(self, moment: Moment) -> list[dict[str, Any]]:
-        """Return the messages that the model would see at a moment."""
-        return [self.messages[place] for place in self.histories[moment.history]]
-
-
-def recording_from(data: dict[str, Any]) -> Recording:
-    """Return a recording that came as JSON."""
-    return Recording(**{**data, "moments": [Moment(**moment) for moment in data["moments"]]})
+TRACEBACK = "\nTraceback (most recent call last):\n  …\n{}\n"
 
 
 def record(package: str, sentence: str, cwd: str) -> Recording:
@@ -73,130 +39,395 @@ def record(package: str, sentence: str, cwd: str) -> Recording:
 
     `cwd` is the folder in which the tools work for a sentence.
     """
-    main: Any = importlib.import_module(f"{package}.main")
-    source = (step_folder(package) / "agent_loop.py").read_text("utf-8")
-    recording = Recording(package, sentence, source)
-    onlooker = Onlooker(recording, main)
-    main.run_agent_loop, main.FakeModel = onlooker.run_agent_loop, onlooker.model
-    try:
-        run = watch_chat(package, [sentence], Path(cwd)) if sentence else watch_demo(package)
-    finally:
-        main.run_agent_loop, main.FakeModel = onlooker.loop, onlooker.model_class
-    recording.screen = run.transcript
+    if sentence:
+        return recorded(package, "sentence", lambda: watch_chat(package, [sentence], Path(cwd)))
+    return recorded(package, "demo", lambda: watch_demo(package))
+
+
+def record_to_file(package: str, sentence: str, cwd: str, file: str) -> Head:
+    """Record, and write the file; none, if nothing happened."""
+    recording = record(package, sentence, cwd)
     if recording.moments:
-        recording.moments[-1].screen = len(run.transcript)  # With the goodbye.
-    return recording
+        write([recording], Path(file))
+    return Head(recording.step)
+
+
+def record_chat(package: str) -> Recording:
+    """Let somebody talk to a step on the terminal, and return what happened."""
+    main = importlib.import_module(f"{package}.main")
+    terminal = importlib.import_module(f"{package}.terminal")
+    with listening() as screen:
+        vars(terminal)["input"] = screen.ask
+        try:
+            return recorded(package, "chat", lambda: main.main([]))
+        finally:
+            del vars(terminal)["input"]
+
+
+class Listening(io.TextIOWrapper):
+    """The standard output, and a record of what is printed there."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+        self.heard = io.StringIO()
+
+    def write(self, text: str) -> int:
+        self.heard.write(text)
+        return super().write(text)
+
+    def tell(self) -> int:
+        return self.heard.tell()
+
+    def getvalue(self) -> str:
+        return self.heard.getvalue()
+
+    def ask(self, prompt: str = "") -> str:
+        """Do as `input` does. What is typed on a terminal does not come through here."""
+        typed = ""
+        try:
+            line = input(prompt)
+            typed = f"{visible(line)}\n"
+            return line
+        finally:
+            if sys.stdin is not None and sys.stdin.isatty() and self.isatty():
+                self.heard.write(prompt + typed)
+
+
+@contextmanager
+def listening() -> Iterator[Any]:
+    """Listen to the standard output. The stream itself stays open, and as it was."""
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper):
+        raise UsageError(say("there is no standard output here, so there is nothing to record"))
+    stream.flush()
+    sys.stdout = screen = Listening(stream)
+    try:
+        yield screen
+    finally:
+        sys.stdout = stream
+        screen.detach()
+
+
+def recorded(package: str, what: str, talk: Callable[[], object]) -> Recording:
+    """Record what `talk` makes a step do. An exception that leaves the loop is the end of it."""
+    onlooker = Onlooker(package, what)
+    with onlooker.in_place():
+        try:
+            talk()
+        except (Exception, KeyboardInterrupt) as error:
+            if not onlooker.run:
+                raise
+            onlooker.screen.write(TRACEBACK.format(last_line(error)))
+        onlooker.close()
+    return onlooker.recording
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a frame stands: a box of the flow, the moment of this visit, and the bytecode."""
+
+    box: int
+    moment: Moment
+    instruction: int
 
 
 class Onlooker:
-    """Takes the places of a step's loop and model, and hands on all that they do."""
+    """Takes the places of a step's loop and model, hands on all that they do, and records it."""
 
-    def __init__(self, recording: Recording, main: Any) -> None:
-        self.recording = recording
-        self.loop, self.model_class = main.run_agent_loop, main.FakeModel
-        self.match_key_of = sys.modules[self.model_class.__module__].match_key
-        self.seen: list[Any] = []
-        self.match_key = self.rule = ""
-        self.run = 0
+    def __init__(self, package: str, what: str) -> None:
+        self.package, self.folder = package, step_folder(package)
+        sources = sources_of(self.folder)
+        functions = followed(sources)
+        self.recording = Recording(package, what, started=int(time.time()))
+        self.recording.sources = {file: sources[file] for file, _ in functions}
+        self.names = {function.name for _, function in functions}
+        self.files = {str(self.folder / file): file for file in self.recording.sources}
+        self.flow = flow_of(self.recording.sources)
+        self.loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
+        self.model_class = importlib.import_module(f"{package}.fake_model").FakeModel
+        self.talk = importlib.import_module(f"{package}.main").chat
+        importlib.import_module(f"{package}.demo")  # Later it would keep a stand-in for ever.
+        self.began = time.perf_counter()
+        self.stands: dict[FrameType, Place] = {}
+        self.known: dict[int, tuple[int, Any]] = {}
+        self.context: Any = None
+        self.messages: list[Any] = []
+        self.screen: Any = None
+        self.run = self.turn = 0
+        self.ask: int | None = None
+        self.full = False
 
-    async def run_agent_loop(self, **options: Any) -> AsyncGenerator[Any, None]:
-        """Run the real loop, and note each of its events before and after people see it."""
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Stand in for the loop, the model and the chat wherever the step has them."""
+        stand_ins = {
+            self.loop: self.run_agent_loop,
+            self.model_class: self.model,
+            # Whoever asks which parameters it has, is told those of the real one.
+            self.talk: update_wrapper(partial(self.chat), self.talk),
+        }
+        replaced = []
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] == self.package:
+                for key, value in list(vars(module).items()):
+                    if any(value is real for real in stand_ins):
+                        setattr(module, key, stand_ins[value])
+                        replaced.append((module, key, value))
+        try:
+            yield
+        finally:
+            for module, key, value in replaced:
+                setattr(module, key, value)
+
+    def chat(self, *values: Any, **options: Any) -> Any:
+        """Let the step talk, and note an exception that nobody in it has caught."""
+        self.screen = sys.stdout
+        try:
+            return self.talk(*values, **options)
+        except Exception as error:
+            self.fail(error)
+            raise
+
+    async def run_agent_loop(self, *values: Any, **options: Any) -> AsyncGenerator[Any, None]:
+        """Run the real loop; note its statements, and its events before people see them."""
         self.run += 1
-        moment: Moment | None = None
-        turn = 0
-        async with aclosing(self.loop(**options)) as events:
-            async for event in events:
-                turn = getattr(event, "turn", turn)
-                if event.type == "turn_start":
-                    self.match_key = self.rule = ""
-                moment = Moment(
-                    run=self.run,
-                    turn=turn,
-                    event=event.type,
-                    detail=detail_of(event),
-                    call_id=call_id_of(event),
-                    line=events.ag_frame.f_lineno,
-                    history=self.history(options["context"].messages),
-                    match_key=self.match_key,
-                    rule=self.rule,
-                )
-                self.recording.moments.append(moment)
-                yield event
-                # The renderer has asked for more, so it has shown this one.
-                moment.screen = sys.stdout.tell()
-        if moment is not None:
-            moment.way_out = way_out(self.recording.source, moment.line, moment.event)
+        self.turn, self.ask = 0, None
+        self.context, self.screen = options["context"], sys.stdout
+        self.recording.tools = self.recording.tools or tools_of(self.context)
+        before = sys.gettrace()
+        sys.settrace(self.on_call)
+        try:
+            async with aclosing(self.loop(*values, **options)) as events:
+                async for event in events:
+                    self.note(event)
+                    yield event
+        except (GeneratorExit, asyncio.CancelledError):
+            self.end(INTERRUPTED)
+            raise
+        except BaseException as error:
+            self.end(RAISED, last_line(error))
+            raise
+        else:
+            self.end("")
+        finally:
+            sys.settrace(before)
+            self.stands.clear()
 
-    def history(self, messages: list[Any]) -> int:
-        """Return the place of a history among those of the recording, new or not."""
-        places = [self.place(message) for message in messages]
-        histories = self.recording.histories
-        if not histories or histories[-1] != places:
-            histories.append(places)
+    def on_call(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        followed = frame.f_code.co_filename in self.files and frame.f_code.co_name in self.names
+        return self.on_line if followed else None
+
+    def on_line(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            box = self.flow.box_at(self.files[frame.f_code.co_filename], frame.f_lineno)
+            if box is not None:
+                self.arrive(frame, box)
+        return self.on_line
+
+    def arrive(self, frame: FrameType, number: int) -> None:
+        """A frame has come to a line of a box. That may be one more line of the same visit."""
+        boxes, before = self.flow.boxes, self.stands.get(frame)
+        here = boxes[number]
+        if before is not None:
+            onward = frame.f_lasti > before.instruction
+            if number == before.box and (onward or not before.moment.event):
+                return
+            # Leaving a `with` is a line of its head as well. Its code stands behind the body.
+            if here.kind == "ask" and onward and boxes[before.box].line in (here.body or ()):
+                return
+            before.moment.value = decided(boxes[before.box], here, frame)
+        self.finish()
+        self.full = len(self.recording.moments) == MOST_MOMENTS
+        if not self.full:
+            moment = Moment(self.run, self.turn, here.file, here.line)
+            self.recording.moments.append(moment)
+            self.stands[frame] = Place(number, moment, frame.f_lasti)
+
+    def now(self) -> Moment | None:
+        """Return the moment of the statement that runs."""
+        return self.recording.moments[-1] if self.stands and not self.full else None
+
+    def note(self, event: Any) -> None:
+        """The statement that runs has yielded an event."""
+        if event.type == "turn_start":
+            self.turn, self.ask = event.turn, None
+        if moment := self.now():
+            moment.turn, moment.event, moment.detail = self.turn, event.type, detail_of(event)
+            moment.call_id = call_id_of(event)
+            moment.at = int((time.perf_counter() - self.began) * 1e6)
+
+    def finish(self) -> None:
+        """Note how things stand now that the last statement is done."""
+        if moment := self.now():
+            moment.history, moment.ask = self.history(), self.ask
+            moment.screen = self.screen.tell()
+
+    def end(self, ending: str, detail: str = "") -> None:
+        """A run is over: by itself, if no `ending` is given."""
+        self.finish()
+        last = self.now()
+        if last is None:
+            return
+        events = (m for m in reversed(self.recording.moments) if m.run == self.run and m.event)
+        event = next(events, None)
+        if not ending and event is not None:
+            ending = ending_of(self.flow, event.file, event.line, event.event)
+        last.ending, last.detail = ending, last.detail or detail
+        box = self.flow.boxes[self.flow.box_at(last.file, last.line) or 0]
+        by_itself = ending not in (RAISED, INTERRUPTED)
+        if by_itself and not last.value and box.kind in ("loop", "if"):
+            last.value = "end" if box.target else "False"
+
+    def fail(self, error: Exception) -> None:
+        """The conversation has failed before the loop turned: note the line that raised."""
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(self.folder)]
+        if ours and not self.recording.moments:
+            file = Path(ours[-1].filename).relative_to(self.folder).as_posix()
+            self.recording.sources[file] = sources_of(self.folder)[file]
+            moment = Moment(1, 0, file, ours[-1].lineno or 1, ending=RAISED)
+            moment.detail = last_line(error)
+            self.recording.moments.append(moment)
+
+    def close(self) -> None:
+        """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
+        if self.recording.moments:
+            last, screen = self.recording.moments[-1], self.screen.getvalue()
+            last.screen = last.screen if self.full else len(screen)
+            self.recording.screen = screen[: last.screen]
+
+    def history(self) -> int:
+        """Return the place of the history as it is now among those of the recording, new or not."""
+        now, histories = self.context.messages, self.recording.histories
+        if len(now) != len(self.messages) or any(map(is_other, now, self.messages)):
+            self.messages = list(now)
+            histories.append([self.place(message) for message in now])
         return len(histories) - 1
 
     def place(self, message: Any) -> int:
         """Return the place of a message; it is the same one only if it is the same object."""
-        for place in range(len(self.seen) - 1, -1, -1):
-            if self.seen[place] is message:
-                return place
-        self.seen.append(message)
-        self.recording.messages.append(as_data(message))
-        return len(self.seen) - 1
+        if id(message) not in self.known:
+            self.known[id(message)] = (len(self.recording.messages), message)
+            self.recording.messages.append(as_data(message))
+        return self.known[id(message)][0]
 
     def model(self, rules: Any) -> Any:
         """Make the real model, and note on which key it is asked and which rule answers."""
         model = self.model_class(rules)
+        match_key = sys.modules[self.model_class.__module__].match_key
 
         def ask(context: Any, options: Any = None) -> Any:
-            self.match_key = self.match_key_of(context)
-            places = matching(rules, self.match_key)
-            self.rule = rule_name(rules, places[0]) if places else "no rule"
+            key = match_key(context)
+            places = matching(rules, key)
+            rule = rule_name(rules, places[0]) if places else "no rule"
+            self.ask = len(self.recording.asks)
+            self.recording.asks.append(Ask(key, rule))
             return model(context, options)
 
         return ask
 
 
+def is_other(one: object, other: object) -> bool:
+    return one is not other
+
+
+def sources_of(folder: Path) -> dict[str, str]:
+    """Return the modules of a step by their names, first the one that holds the loop."""
+    files = [f.relative_to(folder) for f in folder.rglob("*.py")]
+    modules = sorted(f.as_posix() for f in files if f.parts[0] != "tests")
+    modules.sort(key="agent_loop.py".__ne__)
+    return {name: (folder / name).read_text("utf-8", "replace") for name in modules}
+
+
+def decided(box: Box, following: Box, frame: FrameType) -> str:
+    """Return what decided a head, now that it is known what came after it."""
+    if box.body is None or box.kind == "ask":
+        return ""
+    if following.line not in box.body:
+        return "end" if box.kind == "loop" and box.target else "False"
+    names = [name.strip(" ()[]*") for name in box.target.split(",") if box.target]
+    if names and all(name in frame.f_locals for name in names):
+        return ", ".join(in_words(frame.f_locals[name]) for name in names)
+    return "True"
+
+
+def in_words(value: object) -> str:
+    """Return a value in a few words: an event by its type, a tool call by its id and name."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return shortened(repr(value), LONGEST_DETAIL)
+        case BaseException():
+            return last_line(value)
+    kind = getattr(value, "type", type(value).__name__)
+    return f"{call_words(value)}" if kind == "toolCall" else str(kind)
+
+
+def last_line(error: BaseException) -> str:
+    return shortened(traceback.format_exception_only(error)[-1], LONGEST_DETAIL)
+
+
+def call_words(call: Any) -> str:
+    return shortened(f"{call.id} {call.name}", LONGEST_DETAIL)
+
+
 def call_id_of(event: Any) -> str | None:
     """Return the id of the call that an event is about, if it is about one."""
-    call = getattr(event, "tool_call", None)
-    return call.id if call is not None else getattr(event, "tool_call_id", None)
+    call = getattr(event, "tool_call", event)
+    call_id = getattr(call, "id", getattr(call, "tool_call_id", None))
+    return None if call_id is None else str(call_id)
 
 
 def detail_of(event: Any) -> str:
     """Return what is worth reading of an event, in a few words."""
     match event.type:
         case "text_delta":
-            text = event.delta
+            text = str(event.delta)
         case "toolcall" | "tool_call":
             text = f"{event.tool_call.id} {event.tool_call.name}"
         case "tool_result":
             text = f"{event.tool_call_id} {event.tool_name} → {event.content}"
         case "error":
-            text = event.error
+            text = str(event.error)
         case "turn_start" | "turn_end":
             text = str(event.turn)
         case _:
             text = ""
+    return shortened(text, LONGEST_DETAIL)
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text in one line that is not too long."""
     text = " ".join(text.split())
-    return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
-def as_data(message: Any) -> dict[str, Any]:
+def tools_of(context: Any) -> list[Tool]:
+    """Return what the model is told of its tools, in a step that tells it."""
+    return [
+        Tool(tool.name, tool.description, compact_json(tool.parameters))
+        for tool in getattr(context, "tools", [])
+    ]
+
+
+def as_data(message: Any) -> Message:
     """Return a message of any step as plain data; arguments as the text that people see of them."""
-    return {
-        "role": message.role,
-        "text": "".join(block.text for block in message.content if block.type == "text"),
-        "calls": [
-            {"id": block.id, "name": block.name, "arguments": compact_json(block.arguments)}
+    is_result = message.role == "toolResult"
+    return Message(
+        role=message.role,
+        text="".join(str(block.text) for block in message.content if block.type == "text"),
+        calls=[
+            Call(str(block.id), str(block.name), compact_json(block.arguments))
             for block in message.content
             if block.type == "toolCall"
         ],
-        "answers": getattr(message, "tool_call_id", None),
-        "tool": getattr(message, "tool_name", None),
-        "is_error": getattr(message, "is_error", False),
-    }
+        answers=str(message.tool_call_id) if is_result else None,
+        tool=str(message.tool_name) if is_result else None,
+        is_error=is_result and bool(message.is_error),
+    )
 
 
 def compact_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

@@ -1,191 +1,173 @@
-"use strict";
-// Moves through the recorded moments. All text of the run is set as text and never as markup.
-const { lanes, walk, parts } = JSON.parse(document.getElementById("data").textContent);
-const slider = document.getElementById("slider");
+// Moves through the steps of the walk: each says at which of its moments every lane stands.
+const data = JSON.parse(document.getElementById("data").textContent);
+const { walk, parts } = data;
 const last = walk.length;
-const element = (name, className, text) => {
-  const made = document.createElement(name);
-  made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-};
-
-// One lane: the panes of one recording, drawn once and then only changed.
-class Lane {
-  constructor(root, data) {
-    this.data = data;
-    this.find = (selector) => root.querySelector(selector);
-    this.lines = [...root.querySelectorAll(".line")];
-    this.boxes = [...root.querySelectorAll(".box")];
-    this.items = data.messages.map((message) => this.item(message));
-    this.find("ol").append(...this.items);
-    this.history = [];
-    this.fresh = [];
-    this.lit = [];
-    this.findDues();
-  }
-
-  item(message) {
-    const item = element("li", message.role);
-    item.hidden = true;
-    const answers = message.answers === null ? "" : ` ${message.answers || '""'} ${message.tool}`;
-    item.append(element("span", "role", message.role + answers), element("span", message.is_error ? "error" : "", message.text));
-    item.calls = message.calls.map((call) => {
-      const line = element("span", "call", `→ ${call.id || '""'} ${call.name} ${call.arguments} `);
-      const state = element("span", "state");
-      line.append(state);
-      item.append(line);
-      return { id: call.id, line, state };
-    });
-    return item;
-  }
-
-  show(place, number) {
-    const { moments, screen, histories } = this.data;
-    const moment = moments[place];
-    const before = place > 0 ? moments[place - 1] : null;
-    this.find(".old").textContent = screen.slice(0, before ? before.screen : 0);
-    this.find(".new").textContent = screen.slice(before ? before.screen : 0, moment.screen);
-    this.find(".terminal").scrollTop = 1e9;
-    this.showHistory(before ? histories[before.history] : [], histories[moment.history]);
-    this.showCalls(place);
-    this.showPlace(moment);
-    this.find(".event").textContent = describe(moment);
-    this.find(".rule").textContent = moment.match_key || moment.rule
-      ? `规则 · ${moment.rule}，匹配串 · match key: ${moment.match_key}`
-      : "这一轮还没有问过模型 · the model has not been asked in this turn";
-    const way = this.find(".way-out");
-    way.hidden = !moment.way_out;
-    way.textContent = moment.way_out && `→ ${moment.way_out}`;
-    this.find(".parted").hidden = parts === null || number < parts;
-    return moment;
-  }
-
-  showHistory(before, history) {
-    for (const item of this.fresh) item.classList.remove("fresh");
-    if (history !== this.history) {
-      const there = new Set(history);
-      for (const n of this.history) if (!there.has(n)) this.items[n].hidden = true;
-      for (const n of history) this.items[n].hidden = false;
-    }
-    this.history = history;
-    const old = new Set(before);
-    this.fresh = history.filter((n) => !old.has(n)).map((n) => this.items[n]);
-    for (const item of this.fresh) item.classList.add("fresh");
-    this.find(".count").textContent = `(${history.length})`;
-    this.find(".history").scrollTop = 1e9;
-  }
-
-  // The result of a call stands among the results right behind its message.
-  showCalls(place) {
-    const { messages } = this.data;
-    this.history.forEach((n, at) => {
-      const taken = new Set();
-      for (const { id, line, state, due } of this.items[n].calls) {
-        let answer = at + 1;
-        while (messages[this.history[answer]]?.role === "toolResult" && (messages[this.history[answer]].answers !== id || taken.has(answer))) answer++;
-        const answered = messages[this.history[answer]]?.role === "toolResult";
-        if (answered) taken.add(answer);
-        const unanswered = !answered && due <= place;
-        const text = answered ? `→ #${answer + 1}` : unanswered ? "没有结果 · unanswered" : "尚无结果 · no result yet";
-        if (state.textContent !== text) state.textContent = text;
-        line.classList.toggle("unanswered", unanswered);
-      }
-    });
-  }
-
-  // From its due moment on people have seen a result of the call, or its turn is over.
-  findDues() {
-    const { moments, histories } = this.data;
-    const seen = new Set();
-    moments.forEach((moment, place) => {
-      if (place > 0 && moments[place - 1].history === moment.history) return;
-      for (const n of histories[moment.history]) {
-        if (seen.has(n)) continue;
-        seen.add(n);
-        for (const call of this.items[n].calls) {
-          const over = (later) => later.event === "turn_end" || (later.event === "tool_result" && later.call_id === call.id);
-          const found = moments.findIndex((later, at) => at >= place && over(later));
-          call.due = found === -1 ? Infinity : found;
-        }
-      }
-    });
-  }
-
-  showPlace(moment) {
-    for (const part of this.lit) {
-      part.classList.remove("lit", "left-by");
-      part.removeAttribute("aria-current");
-    }
-    this.lit = this.lines.slice(moment.line - 1, moment.end);
-    const source = this.find(".source");
-    source.scrollTop = this.lit[0].offsetTop - source.clientHeight / 2;
-    const flow = this.find("svg");
-    if (moment.box !== null) {
-      const box = this.boxes[moment.box];
-      this.lit.push(box);
-      const pane = this.find(".flow");
-      const scale = flow.clientHeight / flow.viewBox.baseVal.height;
-      pane.scrollTop = box.querySelector("rect").y.baseVal.value * scale - pane.clientHeight / 2;
-      flow.setAttribute("aria-label", `run_agent_loop: ${box.textContent.trim()}`);
-    }
-    for (const part of this.lit) part.classList.add("lit");
-    this.lit[0].setAttribute("aria-current", "step");
-    if (moment.out !== null) {
-      this.boxes[moment.out].classList.add("left-by");
-      this.lit.push(this.boxes[moment.out]);
-    }
-    this.find(".place").textContent = `: ${moment.line}`;
-  }
-}
-
-const describe = (moment) => `第 ${moment.run} 句 · sentence ${moment.run}, 第 ${moment.turn} 轮 · turn ${moment.turn}, ${moment.event} ${moment.detail}`;
-const views = [...document.querySelectorAll(".lane")].map((root, n) => new Lane(root, lanes[n]));
-const turns = [...document.querySelectorAll("#turns option")].map((option) => Number(option.value));
-const playButton = document.querySelector('[data-go="play"]');
-let now = 0;
+const lanes = [...document.querySelectorAll(".lane")].map((root, n) => new Lane(root, data.lanes[n], n, data.lanes.length));
+const prediction = new Prediction(lanes, data);
+const slider = document.getElementById("slider");
+const units = [...document.querySelectorAll("[name=unit]")];
+let now = 1;
+let unit = storage.get("unit") ?? "statement";
+let eachPiece = false;
 let playing = null;
-let addressing = null;
+
+if (prediction.cause) for (const lane of lanes) lane.besideBroken = !lane.cause;
+
+// Where each lane's moments stand in the walk, and where it stops for each unit of moving.
+const steps = lanes.map(() => []);
+const stops = {};
+walk.forEach((places, n) => {
+  const before = n > 0 ? walk[n - 1] : lanes.map(() => -1);
+  const moved = lanes.filter((lane, at) => places[at] !== before[at]);
+  const some = (test) => moved.some((lane) => {
+    const at = lane.number;
+    return test(lane.moments[places[at]], lane.moments[before[at]] ?? { run: 0, turn: 0, history: 0 });
+  });
+  for (const lane of moved) steps[lane.number][places[lane.number]] = n + 1;
+  const tests = {
+    statement: (moment) => !moment.folded,
+    event: (moment) => moment.event && !moment.folded,
+    "each statement": () => true,
+    "each event": (moment) => moment.event,
+    message: (moment, old) => moment.history !== old.history,
+    turn: (moment, old) => moment.turn > 0 && (moment.turn !== old.turn || moment.run !== old.run),
+    sentence: (moment, old) => moment.run !== old.run,
+  };
+  for (const [name, test] of Object.entries(tests)) {
+    stops[name] ??= [];
+    if (some(test)) stops[name].push(n + 1);
+  }
+});
+const stepOf = (lane, place) => steps[lane.number][place];
+
+// The pieces of a streamed text count as one move, unless each is asked for.
+const stopsOf = (name) => (eachPiece && stops[`each ${name}`]) || stops[name];
+const next = (name) => stopsOf(name)[countUpTo(stopsOf(name), now)] ?? last;
+const previous = (name, from = now) => stopsOf(name)[countUpTo(stopsOf(name), from - 1) - 1] ?? 1;
 
 function show(number) {
-  now = Math.max(1, Math.min(last, Math.trunc(number) || 1));
-  const moments = views.map((view, lane) => view.show(walk[now - 1][lane], now));
-  const text = describe(moments[0]);
-  slider.value = now;
-  slider.setAttribute("aria-valuetext", `${now} / ${last}, ${text}`);
-  const place = element("b", "", `#${now}`);
-  document.getElementById("where").replaceChildren(place, ` / ${last}`, views.length > 1 ? "" : ` · ${text}`);
-  if (playing === null) speak(moments);
-  // Browsers slow down a page that sets its address many times a second.
-  clearTimeout(addressing);
-  addressing = setTimeout(() => history.replaceState(null, "", `#${now}`), 120);
+  const to = Math.max(1, Math.min(last, Math.trunc(number) || 1));
+  now = to;
+  // New is what came since the stop before.
+  const since = to > 1 ? walk[Math.max(previous(unit, to), 1) - 1] : lanes.map(() => -1);
+  lanes.forEach((lane, n) => {
+    const place = walk[to - 1][n];
+    lane.show(place, since[n], { parted: parts !== null && to >= parts, waits: to > 1 && walk[to - 2][n] === place });
+  });
+  slider.value = to;
+  set(document.getElementById("where"), `#${to} / ${last}`);
+  if (playing === null) speak();
+  scroll();
+  keepAddress();
 }
 
-function speak(moments) {
-  const spoken = moments.map((moment, n) => `${describe(moment)}. ${views[n].history.length} 条消息 · messages.`);
-  document.getElementById("spoken").textContent = `${now}: ${spoken.join(" ")}`;
+// Brings what happened into view, without a jump if it is in view already: a line or a box to the
+// middle of its pane, what is new on the screen and in the history to the lower end.
+function scroll() {
+  const moves = lanes.flatMap((lane) => lane.targets()).map(([pane, first, end]) => {
+    const height = pane.clientHeight;
+    if (!first || height === 0) return [pane, pane.scrollTop];
+    const zero = pane.getBoundingClientRect().top - pane.scrollTop;
+    const top = first.getBoundingClientRect().top - zero;
+    const bottom = end.getBoundingClientRect().bottom - zero;
+    const isText = pane.matches(".screen, .history");
+    const margin = isText ? 4 : Math.min(60, height / 5);
+    if (top >= pane.scrollTop + margin && bottom <= pane.scrollTop + height - margin) return [pane, pane.scrollTop];
+    return [pane, Math.min(top - 4, isText ? bottom + 8 - height : (top + bottom - height) / 2)];
+  });
+  for (const [pane, top] of moves) pane.scrollTop = top;
+}
+
+function speak() {
+  const spoken = lanes.map((lane) => {
+    const { part } = lane;
+    const name = lanes.length > 1 ? `${lane.name}: ` : "";
+    return name + [part.place, part.event, part.count, part.state].map((one) => one.textContent).filter(Boolean).join(", ");
+  });
+  document.getElementById("spoken").textContent = `#${now}. ${spoken.join(". ")}`;
+  slider.setAttribute("aria-valuetext", `#${now}. ${spoken.join(". ")}`);
+}
+
+// Small moves stay in one entry of the browser's history, and a jump makes a new one: so Back undoes
+// a jump. Browsers slow down a page that sets its address many times a second.
+let addressing = null;
+let entries = 0;
+function keepAddress() {
+  clearTimeout(addressing);
+  addressing = setTimeout(() => {
+    if (location.hash !== `#${now}` && (location.hash || now > 1)) history.replaceState(null, "", `#${now}`);
+  }, 120);
+}
+
+function remember() {
+  clearTimeout(addressing);
+  history.replaceState(null, "", `#${now}`);
+  history.pushState(null, "", `#${now}`);
+  entries++;
+}
+
+// Goes to a step, unless the questions have to be asked first.
+function move(to) {
+  if (prediction.stops(now, to)) {
+    play(false);
+    show(Math.max(1, parts - 1));
+    prediction.open();
+    return;
+  }
+  if (entries === 0) remember();
+  show(to);
+}
+
+function jump(to) {
+  if (to === undefined || to === now) return;
+  if (!prediction.stops(now, to)) remember();
+  move(to);
 }
 
 function play(on) {
-  if (!on && playing === null) return;
   clearInterval(playing);
-  playing = on ? setInterval(() => (now < last ? show(now + 1) : play(false)), 180) : null;
-  playButton.textContent = on ? "⏸ 暂停 · pause" : "▶ 播放 · play";
+  playing = on ? setInterval(() => (now < last ? move(next(unit)) : play(false)), 400) : null;
+  const button = document.querySelector('[data-go="play"]');
+  button.textContent = on ? "❚❚" : "▶▶";
+  button.dataset.label = on ? "pause" : "play";
+  button.setAttribute("aria-label", say(button.dataset.label));
   if (on && now === last) show(1);
-  if (!on) show(now);
 }
 
 const go = {
-  first: () => show(1),
-  last: () => show(last),
-  on: () => show(now + 1),
-  back: () => show(now - 1),
-  "turn-on": () => show(turns.find((n) => n > now) ?? last),
-  "turn-back": () => show(turns.findLast((n) => n < now) ?? 1),
-  parting: () => show(parts),
+  first: () => jump(1),
+  last: () => jump(last),
+  on: () => move(next(unit)),
+  back: () => move(previous(unit)),
+  "message-on": () => move(next("message")),
+  "message-back": () => move(previous("message")),
+  "turn-on": () => move(next("turn")),
+  "turn-back": () => move(previous("turn")),
   play: () => play(playing === null),
 };
-const keys = { ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", PageDown: "turn-on", PageUp: "turn-back", " ": "play" };
+const keys = {
+  ArrowRight: "on", ArrowLeft: "back", ArrowDown: "message-on", ArrowUp: "message-back",
+  PageDown: "turn-on", PageUp: "turn-back", Home: "first", End: "last", " ": "play",
+};
+
+// A pane that was reached with Tab scrolls by these keys; one that was clicked on does not. Only the
+// arrows to the left and right move always.
+let reachedWithTab = false;
+addEventListener("pointerdown", () => { reachedWithTab = false; });
+addEventListener("keydown", (event) => { if (event.key === "Tab") reachedWithTab = true; }, true);
+
+document.addEventListener("keydown", (event) => {
+  const name = keys[event.key];
+  if (!name || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || prediction.dialog.open) return;
+  const sideways = event.key === "ArrowRight" || event.key === "ArrowLeft";
+  if (!sideways && reachedWithTab && event.target.matches?.(".body")) return;
+  if (event.target.matches?.("[name=unit]") && event.key.startsWith("Arrow") && !sideways) return;
+  // A focused button takes the space bar itself.
+  if (event.key === " " && event.target.closest?.("button, summary, input")) return;
+  event.preventDefault();
+  if (name !== "play") play(false);
+  go[name]();
+});
 
 for (const button of document.querySelectorAll("[data-go]")) {
   button.addEventListener("click", () => {
@@ -193,28 +175,74 @@ for (const button of document.querySelectorAll("[data-go]")) {
     go[button.dataset.go]();
   });
 }
-slider.addEventListener("input", () => { play(false); show(Number(slider.value)); });
-document.addEventListener("keydown", (event) => {
-  const name = keys[event.key];
-  if (!name || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  // A focused button takes the space bar itself, and a pane that the keyboard has reached scrolls.
-  if (event.key === " " && event.target.closest("button")) return;
-  if (event.target.matches?.("[tabindex]:focus-visible")) return;
-  event.preventDefault();
-  if (name !== "play") play(false);
-  go[name]();
+slider.addEventListener("input", () => { play(false); move(Number(slider.value)); slider.value = now; });
+for (const input of units) {
+  input.addEventListener("change", () => { unit = input.value; storage.set("unit", unit); show(now); });
+}
+document.getElementById("pieces").addEventListener("click", ({ currentTarget }) => {
+  eachPiece = !eachPiece;
+  currentTarget.setAttribute("aria-pressed", eachPiece);
+  show(now);
 });
-const addressed = () => Number(location.hash.slice(1)) || 1;
-window.addEventListener("hashchange", () => { if (addressed() !== now) show(addressed()); });
-const partingButton = document.querySelector('[data-go="parting"]');
-if (partingButton && parts === null) {
-  partingButton.disabled = true;
-  partingButton.textContent = "这次运行看不出差别 · this run shows no difference";
-} else if (parts !== null) {
-  const fork = document.querySelector(".fork");
+
+// A click on a line, a box, a message or a piece of the screen goes to the moment it happened. Who
+// selects a text to copy it does not want to go anywhere.
+for (const lane of lanes) {
+  lane.root.addEventListener("click", (event) => {
+    if (!getSelection().isCollapsed || event.target.closest("details")) return;
+    const place = lane.momentOf(event.target);
+    if (place !== undefined) { play(false); jump(stepOf(lane, place)); }
+  });
+}
+
+// On a small window one kind of pane is shown at a time, for all lanes.
+const main = document.querySelector("main");
+const tabs = [...document.querySelectorAll(".tabs button")];
+function showKind(kind) {
+  main.dataset.kind = kind;
+  for (const tab of tabs) tab.setAttribute("aria-pressed", tab.dataset.kind === kind);
+  scroll();
+}
+for (const tab of tabs) tab.addEventListener("click", () => showKind(tab.dataset.kind));
+addEventListener("resize", scroll);
+
+const askButton = document.getElementById("ask");
+askButton.hidden = !prediction.cause;
+askButton.addEventListener("click", () => { play(false); prediction.open(); });
+
+function nameParts() {
+  document.getElementById("language").textContent = inChinese ? "English" : "中文";
+  document.getElementById("language").lang = inChinese ? "en" : "zh-CN";
+  askButton.textContent = say(prediction.answers === null ? "predict" : "what broke");
+  for (const lane of lanes) lane.drawTexts();
+}
+
+document.getElementById("language").addEventListener("click", () => {
+  inChinese = !inChinese;
+  storage.set("language", inChinese ? "zh" : "en");
+  draw();
+});
+
+function draw() {
+  sayAll();
+  nameParts();
+  show(now);
+}
+
+slider.max = last;
+for (const input of units) input.checked = input.value === unit;
+if (parts !== null) {
+  const fork = document.getElementById("fork");
   fork.hidden = false;
   // The thumb, 16 pixels wide, stops half its width before each end of the track.
   const share = (parts - 1) / Math.max(1, last - 1);
   fork.style.left = `calc(${share * 100}% + ${8 - 16 * share}px - 1.5px)`;
+  for (const lane of lanes) lane.mark(data);
 }
-show(addressed());
+const addressed = () => Number(location.hash.slice(1)) || 1;
+addEventListener("popstate", () => { clearTimeout(addressing); if (addressed() !== now) show(addressed()); });
+now = Math.max(1, Math.min(last, Math.trunc(addressed())));
+draw();
+showKind("history");
+// Two runs may part at once. An address says where to go, and so there is nothing to ask.
+if (!location.hash && prediction.stops(0, now)) prediction.open();
