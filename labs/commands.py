@@ -90,7 +90,7 @@ COMMANDS = (
     Command(
         "practise",
         "check",
-        "labs.handlers:check",
+        "labs.checking:check",
         "check what you did for a task",
         (STEP_04, TASK_3),
     ),

@@ -7,6 +7,7 @@ from shared import environment, shipped
 from shared.steps import ROOT, find_step
 
 from .breaks import DEMO, find_breaks, run_broken, run_intact
+from .script_rules import rule_lines
 from .tasks import labs_folder, steps_with_tasks
 
 ON_ALL_CORES = ("-n", "auto", "--dist", "worksteal")
@@ -30,8 +31,8 @@ def lint() -> int:
 def snapshots(step: Path, everything: bool) -> int:
     """Write the expected output of a step again; or everything that follows from its files.
 
-    That is the list of shipped files and, if the step has tasks, what its scenes leave and what
-    the checkers say.
+    That is the list of shipped files and, if the step has tasks, its rules as the checkers know
+    them, what its scenes leave, and what the checkers say.
     """
     status = environment.run_tool("pytest", f"{step / DEMO_TEST}", "--snapshot-update")
     if status or not everything:
@@ -39,6 +40,8 @@ def snapshots(step: Path, everything: bool) -> int:
     shipped.pin(step)
     if step not in steps_with_tasks():
         return 0
+    rules = labs_folder(step) / "rules.txt"
+    rules.write_text(rule_lines(step.name), encoding="utf-8", newline="\n")
     write_scenes(step)
     return write_verdicts()
 

@@ -1,4 +1,4 @@
-"""The commands for the tasks: lab, check, hint, solution."""
+"""The commands for the tasks: lab, hint, solution."""
 
 from pathlib import Path
 
@@ -8,7 +8,6 @@ from shared.screen import wrapped
 from shared.steps import ROOT
 
 from . import progress
-from .checking import check as check
 from .language import in_readers_language, say
 from .progress import Progress
 from .tasks import Task, find_task, find_tasks, labs_folder, steps_with_tasks

@@ -39,7 +39,7 @@ def test_1_three_returns_and_the_last_is_the_normal_end() -> None:
         if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Return)
     }
     assert before_return == {
-        "isinstance(event, StreamError)": ["return"],
+        "event.type == 'error'": ["return"],
         "assistant is None": ["return"],
         "not tool_calls": ["yield TurnEnd(turn)", "return"],
     }
@@ -84,7 +84,7 @@ async def call_after(context: Context) -> list[dict[str, object]]:
         return [e.tool_call.arguments async for e in stream if isinstance(e, ToolCallAnnounced)]
 
 
-def test_4_the_model_mends_its_call_if_it_sees_the_error(tmp_path: Path) -> None:
+def test_4_the_model_corrects_its_call_if_it_sees_the_error(tmp_path: Path) -> None:
     context = chat(["故意写错参数试试"], cwd=tmp_path)
     error = context.messages[2]
     assert isinstance(error, ToolResultMessage)

@@ -17,7 +17,7 @@ SENTENCES = "一直算\n列出文件\n"
 
 
 def shown_by(task: Task, folder: Path, *, solved: bool) -> str:
-    """Return what a step prints, as it came or with the reference solution of a task."""
+    """Return what a step prints, as shipped or with the reference solution of a task."""
     shutil.copytree(task.step, folder / task.step.name)
     (folder / "labs" / task.step.name[:6]).mkdir(parents=True)
     if solved:
