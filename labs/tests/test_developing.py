@@ -94,6 +94,7 @@ def test_another_reply_is_written_wherever_it_is_expected_and_nothing_stale_is_l
         f"{STEP.name}/expected_output.txt",
         f"{STEP.name}/expected_context.txt",
         "shared/shipped.json",
+        f"{LABS}/rules.txt",
         *(f"{LABS}/pinned/{name}.txt" for name in left_by),
         VERDICTS,
     }
