@@ -16,6 +16,7 @@ from shared.child import explained
 from ..language import say
 from ..verdict import FoundError, Verdict, not_yet
 
+RUNNER = asyncio.Runner()  # One event loop for hundreds of calls.
 NAMES = ("probe", "calc", "read_file", "list_files")
 PARAMETERS = {
     "type": "object",
@@ -87,7 +88,7 @@ class Step:
         call = self.types.ToolCallContent("call_1", name, arguments)
         context = self.tool_types.ToolContext(cwd=cwd)
         try:
-            result = asyncio.run(self.loop.run_tool(call, tools, context))
+            result = RUNNER.run(self.loop.run_tool(call, tools, context))
         except (Exception, asyncio.CancelledError) as error:
             return f"{type(error).__name__}: {error}"
         if not isinstance(result, self.tool_types.ToolResult):

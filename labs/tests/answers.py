@@ -1,5 +1,6 @@
 """Answers of readers, right and wrong ones: labs/stepNN/taskN/answers.toml, made and judged."""
 
+import atexit
 import compileall
 import contextlib
 import dataclasses
@@ -50,29 +51,45 @@ def copy_step(task: Task, root: Path) -> None:
 
 
 @functools.cache
-def solved(task: Task) -> Path:
-    """Return a folder that holds the reference solution; it stays until the tests end."""
-    root = Path(tempfile.mkdtemp(prefix="solved-"))
+def folder_for(task: Task, *, solved: bool) -> Path:
+    """Return a folder for the answers to a task; it stays until the tests end."""
+    root = Path(tempfile.mkdtemp(prefix="answers-")).resolve()
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
     copy_step(task, root)
-    subprocess.run(["git", "apply", str(task.folder / "solution.patch")], cwd=root, check=True)
+    if solved:
+        patch = str(task.folder / "solution.patch")
+        subprocess.run(["git", "apply", patch], cwd=root, check=True)
     compileall.compile_dir(root, quiet=1)  # Once, for all answers: most files stay as they are.
     return root
 
 
-def make(answer: Answer, root: Path) -> None:
-    """Put an answer into the empty folder `root`; each of its edits has to fit exactly once."""
-    if answer.shipped:
-        copy_step(answer.task, root)
-    else:
-        shutil.copytree(solved(answer.task), root, dirs_exist_ok=True)
+@contextlib.contextmanager
+def made(answer: Answer) -> Iterator[Path]:
+    """Give a folder in which an answer stands; each of its edits has to fit."""
+    root = folder_for(answer.task, solved=not answer.shipped)
+    before: dict[Path, str | None] = {}
     for edit in answer.edits:
         path = root / answer.task.step.name / edit["file"]
         path.parent.mkdir(exist_ok=True)
-        text = path.read_text("utf-8") if path.exists() else ""
-        if edit["old"]:
-            assert text.count(edit["old"]) >= 1, f"{answer.name}: {edit['file']}: {edit['old']}"
-        path.write_text(text.replace(edit["old"], edit["new"]) if text else edit["new"], "utf-8")
-        Path(importlib.util.cache_from_source(path)).unlink(missing_ok=True)
+        text = path.read_text("utf-8") if path.exists() else None
+        before.setdefault(path, text)
+        assert edit["old"] in (text or ""), f"{answer.name}: {edit['file']}: {edit['old']}"
+        path.write_text((text or "").replace(edit["old"], edit["new"]) or edit["new"], "utf-8")
+        forget_compiled(path)
+    try:
+        yield root
+    finally:
+        for path, text in before.items():
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text, "utf-8")
+            forget_compiled(path)
+
+
+def forget_compiled(path: Path) -> None:
+    """Delete what was compiled: Python takes it for a file of the same size and second."""
+    Path(importlib.util.cache_from_source(path)).unlink(missing_ok=True)
 
 
 def judged(task: Task, root: Path) -> Verdict:
@@ -100,6 +117,7 @@ def standing_in(root: Path, package: str) -> Iterator[None]:
     before, known, writes_not = Path.cwd(), forget(), sys.dont_write_bytecode
     sys.path.insert(0, str(root))
     sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
     os.chdir(root)
     try:
         yield

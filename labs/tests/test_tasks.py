@@ -16,7 +16,7 @@ from labs.verdict import Verdict, differs, done, not_yet
 from shared import child
 from shared.steps import find_step
 
-from .answers import Answer, answers_to, copy_step, judged, make
+from .answers import Answer, answers_to, copy_step, judged, made
 
 STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
@@ -65,13 +65,13 @@ def test_the_reference_solution_is_done(
 @pytest.mark.filterwarnings("ignore")  # What a reader's code does is not to stop the tests.
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.task.key} {answer.name}")
 def test_an_answer_is_judged_and_its_fault_is_named(
-    answer: Answer, tmp_path: Path, snapshot: SnapshotAssertion
+    answer: Answer, snapshot: SnapshotAssertion
 ) -> None:
-    make(answer, tmp_path)
-    verdict = judged(answer.task, tmp_path)
+    with made(answer) as root:
+        verdict = judged(answer.task, root)
     lines = report(answer.task, verdict)
     assert verdict.done == answer.done, lines
-    assert "\n".join(lines).replace(str(tmp_path), "...") == snapshot
+    assert "\n".join(lines).replace(str(root), "...") == snapshot
 
 
 def test_every_task_but_the_first_knows_right_and_wrong_answers() -> None:
