@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .language import say
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -61,10 +63,12 @@ def pairing(parts: Sequence[Part]) -> Pairing:
             del waiting[: at + 1]
         else:
             found.orphans.append(place)
-            found.faults.append(f"result {part.answers} ({part.tool}) has no call")
+            found.faults.append(
+                say("result {id} ({tool}) has no call", id=part.answers, tool=part.tool)
+            )
     found.faults += map(without_result, waiting)
     return found
 
 
 def without_result(call: tuple[str, int, int]) -> str:
-    return f"call {call[0]} has no result"
+    return say("call {id} has no result", id=call[0])

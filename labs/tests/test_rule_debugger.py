@@ -32,7 +32,7 @@ def test_it_speaks_chinese_too(
     monkeypatch.setenv("LAB_LANG", "zh")
     rules(find_step("04"), "你好")
     assert capsys.readouterr().out.splitlines()[2:4] == [
-        "第 1 轮，匹配键 '你好'",
+        "第 1 轮，匹配串 '你好'",
         "  回答的是规则 1（match='你好'）：你好！我现在会用工具了，试试问我「帮我算 12*8」。",
     ]
 
