@@ -36,6 +36,7 @@ def shown_by(task: Task, folder: Path, *, solved: bool) -> str:
     return shown.decode()
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
 def test_what_a_worksheet_shows_is_what_a_step_prints(task: Task, tmp_path: Path) -> None:
     shown = shown_by(task, tmp_path / "came", solved=False)
