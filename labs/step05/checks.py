@@ -12,7 +12,13 @@ from ..script_rules import changed_rule, runs
 from ..unasked import unasked_change
 from ..verdict import Verdict, done, not_yet, settled
 from . import enums
-from .gates import calc_verdict, first_gate_stands, gates_verdict, validate_verdict
+from .gates import (
+    calc_verdict,
+    first_gate_stands,
+    gates_verdict,
+    registry_verdict,
+    validate_verdict,
+)
 from .listing import listing_verdict, registered
 
 HERE = Path(__file__).parent
@@ -25,6 +31,7 @@ ASKED = (
     "tools.__init__.*",
     "tools.calc.*",
     "tools.tool_types.PropertySchema",
+    "tools.validate.schema_faults",
     "tools.validate.validate",
 )
 
@@ -85,6 +92,7 @@ def around_verdict(package: str, *, checked: bool) -> Verdict | None:
     return (
         unasked_change(package, ASKED)
         or validate_verdict(package)
+        or registry_verdict(package)
         or gates_verdict(package, checked=checked)
     )
 

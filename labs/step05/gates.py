@@ -55,6 +55,13 @@ BAD: list[tuple[Any, list[str]]] = [
     ([], ["参数必须是一个对象"]),
     ("text", ["参数必须是一个对象"]),
 ]
+# Schemas that validate cannot check, and that a registry refuses.
+BAD_SCHEMAS: list[Any] = [
+    {"type": "array"},
+    {"type": "object", "properties": {"text": {"type": "integer"}}},
+    {"type": "object", "properties": {"text": {}}},
+    {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["more"]},
+]
 CALC = {
     "12*8": "96",
     "100-1": "99",
@@ -239,6 +246,25 @@ def validate_faults(step: Step) -> Iterator[Verdict]:
                 seen="；".join(told) or say("(none)"),
                 guess=say("validate itself stays as it is; only enum is new in it, in task 3"),
             )
+
+
+def registry_verdict(package: str) -> Verdict | None:
+    """Return a schema that a registry should refuse, and takes."""
+    step = Step(package)
+    for schema in BAD_SCHEMAS:
+        try:
+            tool = step.tool_types.ToolDefinition("probe", "", schema, None)
+            step.registry.ToolRegistry().register(tool)
+        except ValueError:
+            continue
+        return not_yet(
+            say("a schema that cannot be checked is registered"),
+            where=say("the schema"),
+            expected=say("an error"),
+            seen=str(schema),
+            guess=say("schema_faults still has to find what it found before"),
+        )
+    return None
 
 
 def errors_of(validate: Any, schema: Any, value: Any) -> list[str]:

@@ -20,7 +20,7 @@ OUTSIDE = "marker-of-the-outside.txt"
 SENTENCE = "列出文件"
 # Some of these names stand in a rule: a list of names must not be taken for something else.
 INSIDE = ["apple.txt", "README.md", "note.txt", "你好.txt", "断线.txt", "除以零.txt"]
-OUT = ["..", "../work-secret", "inner/../..", "door", "door/work-secret", "inner/out", "/"]
+OUT = ["..", "../work-secret", "inner/../..", "door", "door/work-secret", "links/out", "/"]
 # Whoever expands, decodes or cleans these after the check, or gives them to a shell, gets outside.
 ODD = [
     "~",
@@ -112,7 +112,7 @@ def listing_verdict(package: str) -> Verdict | None:
 def build(folder: Path) -> None:
     """Make three working directories and what stands around them."""
     work = folder / "work"
-    for path in (work / "inner" / "deep", folder / "work-secret", folder / "home"):
+    for path in (work / "inner" / "deep", work / "links", folder / "work-secret", folder / "home"):
         path.mkdir(parents=True)
     for path in (folder, folder / "work-secret", folder / "home"):
         (path / OUTSIDE).touch()
@@ -120,8 +120,8 @@ def build(folder: Path) -> None:
         path.touch()
     with contextlib.suppress(OSError):  # Windows lets not everybody make links.
         (work / "door").symlink_to("..")
-        (work / "inner" / "out").symlink_to("../../work-secret")
-        (work / "inner" / "gone").symlink_to("../../work-absent")
+        (work / "links" / "out").symlink_to("../../work-secret")
+        (work / "links" / "gone").symlink_to("../../work-absent")
         (work / "up").symlink_to("inner/deep")
     for number, name in enumerate(ODD):
         with contextlib.suppress(OSError):  # Windows refuses some names.
@@ -246,7 +246,7 @@ class Listing:
             (f"../{OUTSIDE}", "../work-absent"),
             (f"{self.folder}/work-secret", f"{self.folder}/work-absent"),
             ("door/work-secret", "door/work-absent"),
-            ("inner/out", "inner/gone"),
+            ("links/out", "links/gone"),
         ]
         for there, absent in pairs:
             answers = [self.answer(there), self.answer(absent)]
@@ -262,12 +262,12 @@ class Listing:
     def taken_for_another(self) -> Iterator[Verdict]:
         """Ask for folders whose names mean something else to a shell, a pattern or a decoder."""
         for number, path in enumerate(ODD):
-            if not (self.folder / "odd" / path).is_dir():
-                continue
+            own = f"own-{number:02}.txt"
+            if not (self.folder / "odd" / path / own).exists():
+                continue  # Windows has no such names.
             answer = self.answer(path, "odd")
             if OUTSIDE in answer:
                 yield self.back_door(path, answer)
-            own = f"own-{number:02}.txt"
             if not answer.endswith("（出错）") and own not in answer:
                 yield not_yet(
                     say(
