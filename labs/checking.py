@@ -47,7 +47,7 @@ def look(
 
 def report(task: Task, verdict: Verdict) -> list[str]:
     """Return a verdict as lines for the screen."""
-    lines = [f"step{task.step_number}, {task.title}"]
+    lines = [line(say("step{number}, {title}", number=task.step_number, title=task.title))]
     if verdict.done:
         return [*lines, line(say("done: {found}", found=verdict.found))]
     lines.append(line(say("not yet: {found}", found=verdict.found)))

@@ -1,5 +1,6 @@
 """make check: a step as shipped, done as the reference does it, and as readers may do it."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -71,7 +72,8 @@ def test_an_answer_is_judged_and_its_fault_is_named(
         verdict = judged(answer.task, root)
     lines = report(answer.task, verdict)
     assert verdict.done == answer.done, lines
-    assert "\n".join(lines).replace(str(root), "...") == snapshot
+    if os.name == "posix":  # Elsewhere a link or a name may not be there to be tried.
+        assert "\n".join(lines).replace(str(root), "...") == snapshot
 
 
 def test_every_task_but_the_first_knows_right_and_wrong_answers() -> None:
