@@ -15,8 +15,7 @@ from .language import say
 from .verdict import Verdict, not_yet, shortened
 
 # Sentences and results that nobody has a rule for, close to those for which a task wants one.
-UNKNOWN = (
-    """
+SENTENCES = """
 今天天气怎么样 · 再见 · 谢谢你 · 你是谁 · 讲个笑话 · 现在几点了 · 你会什么 · 我有一个问题
 hello · OK · 帮我 · 帮我看看 · 帮我算 · 帮我算一下 · 算 · 算了 · 算一算 · 这怎么算 · 直接说
 直走 · 一直 · 一直走 · 一直往前走 · 一 · 一会儿见 · 一共多少钱 · 第一名 · 再说一次 · 列
@@ -27,10 +26,8 @@ hello · OK · 帮我 · 帮我看看 · 帮我算 · 帮我算一下 · 算 · 
 帮我算 100*2 · 帮我算 100-2 · 帮我算 100-7 · 帮我算 100/1 · 帮我算 3*8 · 买 2 个苹果
 买 9 个苹果 · 买 96 个苹果 · 买 99 个苹果 · 买 100 个苹果 · a-b · 1+1 · a.md · a.txt · b.md
 b.txt · README · note · etc · hosts · 参数 · 写错 · 除以 · 零 · 你 · 好 · 断 · 线
-""".replace("\n", " · ")
-    .strip(" ·")
-    .split(" · ")
-)
+"""
+UNKNOWN = [sentence.strip() for sentence in SENTENCES.replace("\n", "·").strip("·").split("·")]
 UNKNOWN_RESULTS = [
     *(f"toolResult:calc {number}" for number in (9, 95, 97, 98, 9.5, 90, 1, 3, 30, 199, 0.5, -99)),
     "toolResult:calc 无法解析表达式：x",

@@ -146,7 +146,7 @@ def changed_default(package: str) -> Verdict | None:
 
 def stops_by_itself(package: str) -> Verdict | None:
     """Say 「一直算」 with many turns allowed: the model has to want a tool in each of them."""
-    messages = asyncio.run(conversation(package, ENDLESS))
+    messages = asyncio.run(long_run(package, ENDLESS))
     results = [message for message in messages if message.role == "toolResult"]
     if len(results) == MANY_TURNS:
         return None
@@ -165,7 +165,7 @@ def stops_by_itself(package: str) -> Verdict | None:
     )
 
 
-async def conversation(package: str, sentence: str) -> list[Any]:
+async def long_run(package: str, sentence: str) -> list[Any]:
     """Return the messages of a run with MANY_TURNS."""
     loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
     model = importlib.import_module(f"{package}.fake_model").FakeModel(rules_of(package))

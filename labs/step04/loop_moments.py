@@ -1,4 +1,4 @@
-"""The loop of step04 with a model that follows a script: both channels, looked at at every moment.
+"""The loop of step04 with a model that follows a script: both channels, looked at after every event.
 
 A demo shows two texts of one tool. Here the model asks for several tools in one message, for one
 that fails and one that nobody has registered, and for many turns; and after every event stands
@@ -27,7 +27,7 @@ RESULTS = {
     "nope": ("未注册的工具：nope", True),
 }
 NOTHING_MORE = "(the end)"
-ERROR, LATE_ERROR, NO_END = "it fails", "it fails behind its last event", "it just stops"
+ERROR, LATE_ERROR, NO_END = "it fails", "it fails after its last event", "it just stops"
 SHIPPED = frozenset({"assistant", "result"})
 
 
@@ -118,7 +118,9 @@ def seen_moments(package: str, scenario: Scenario) -> list[str]:
         answer = scenario.turns[len(said)] if len(said) < len(scenario.turns) else []
         calls = [
             types.ToolCallContent(f"c{place}", tool, {"turn": len(said)})
-            for place, tool in enumerate(answer if isinstance(answer, list) else [], calls_in(said))
+            for place, tool in enumerate(
+                answer if isinstance(answer, list) else [], next_call(said)
+            )
         ]
         text = types.TextContent(f"第 {len(said)} 次")
         said.append(types.AssistantMessage([text, *calls], "toolUse" if calls else "stop"))
@@ -150,9 +152,10 @@ def seen_moments(package: str, scenario: Scenario) -> list[str]:
     return moments
 
 
-def calls_in(said: list[Any]) -> Any:
+def next_call(said: list[Any]) -> int:
     """Return the number of the next call."""
-    return 1 + sum(block.type == "toolCall" for message in said for block in message.content)
+    blocks = [block for message in said for block in message.content]
+    return 1 + len([block for block in blocks if block.type == "toolCall"])
 
 
 def handler(name: str) -> Callable[[dict[str, object]], Any]:
