@@ -1,4 +1,4 @@
-"""The loop of step04 with a model that follows a script: both channels, looked at after every event.
+"""The loop of step04 with a model that follows a script, and both channels after every event.
 
 A demo shows two texts of one tool. Here the model asks for several tools in one message, for one
 that fails and one that nobody has registered, and for many turns; and after every event stands
