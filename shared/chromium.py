@@ -4,7 +4,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "chrome",
+    "msedge",
+)
 # Where macOS and Windows keep what is on no PATH.
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

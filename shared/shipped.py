@@ -61,7 +61,10 @@ class Shipped:
                 continue
             module = path.removesuffix(".py").replace("/", ".")
             try:
-                now = definition_hashes((self.root / self.name / path).read_text("utf-8-sig"))
+                content = (self.root / self.name / path).read_bytes().replace(b"\r\n", b"\n")
+                if blob_id(content) == self.id_of(path):
+                    continue
+                now = definition_hashes(content.decode("utf-8-sig"))
             except (OSError, ValueError, SyntaxError):
                 found.append(module)
                 continue
