@@ -108,11 +108,12 @@ def oddities(rules: Sequence[Any]) -> list[str]:
 
 def hidden_rules(rules: Sequence[Any]) -> dict[int, int]:
     """Return the place of every rule that can never be reached, and of the one in its way."""
+    always = [place for place, rule in enumerate(rules) if not getattr(rule, "earlier", None)]
     catching = {
-        late: next(early for early in range(late + 1) if catches(rules[early].match, rule.match))
+        late: next((early for early in always if catches(rules[early].match, rule.match)), late)
         for late, rule in enumerate(rules)
     }
-    return {late: early for late, early in catching.items() if early != late}
+    return {late: early for late, early in catching.items() if early < late}
 
 
 def catches(match: str | None, other: str | None) -> bool:

@@ -1,20 +1,27 @@
 """How the fake model of a step chooses: asked of the step itself, rule by rule."""
 
+import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 
-def matching(rules: Sequence[Any], key: str) -> list[int]:
-    """Return the places of all rules that match `key`; the first one answers."""
-    return [place for place, rule in enumerate(rules) if matches(rule, key)]
+def matching(rules: Sequence[Any], key: str, earlier: Sequence[Any] = ()) -> list[int]:
+    """Return the places of all rules that match `key`; the first one answers.
+
+    `earlier` are the messages before it. There are steps in which a rule can ask for one of them.
+    """
+    return [place for place, rule in enumerate(rules) if matches(rule, key, earlier)]
 
 
-def matches(rule: Any, key: str) -> bool:
+def matches(rule: Any, key: str, earlier: Sequence[Any] = ()) -> bool:
     # A reader may have made a rule of a kind of their own: the choice is where `Rule` is.
     modules = [sys.modules[kind.__module__] for kind in type(rule).__mro__]
     step: Any = next(module for module in modules if hasattr(module, "matching_rule"))
-    return step.matching_rule([rule], key) is not None
+    if "earlier" not in inspect.signature(step.matching_rule).parameters:
+        return step.matching_rule([rule], key) is not None
+    said = "\n".join(map(step.message_text, earlier))
+    return step.matching_rule([rule], key, said) is not None
 
 
 def rule_name(rules: Sequence[Any], place: int) -> str:

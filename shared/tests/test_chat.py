@@ -20,13 +20,19 @@ chat_and_demo = pytest.mark.parametrize("module", ["{}", "{}.demo"], ids=["chat"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell and terminal")
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Talk in a folder that may be written to: a step may keep what was said."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
 def answer(step: Path, typed: str | bytes, **environment: str) -> str:
     """Pipe what was typed into a step and return what it prints, which must be no traceback."""
     done = subprocess.run(
         [sys.executable, "-m", step.name],
         input=typed if isinstance(typed, bytes) else typed.encode(),
         capture_output=True,
-        cwd=ROOT,
         env={**os.environ, **environment},
     )
     assert (done.returncode, done.stderr) == (0, b"")
@@ -64,7 +70,7 @@ def test_nothing_typed_can_break_a_chat_or_act_on_the_screen(step: Path) -> None
 @each_step
 def test_an_argument_that_nobody_expects_is_told_in_one_line(step: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", step.name, "--nobody-expects-this"], cwd=ROOT, capture_output=True
+        [sys.executable, "-m", step.name, "--nobody-expects-this"], capture_output=True
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert "--nobody-expects-this" in done.stderr.decode()
@@ -84,7 +90,6 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(
         (tmp_path / "typed.txt").open() as typed,
         subprocess.Popen(
             [sys.executable, "-m", module.format(step.name)],
-            cwd=ROOT,
             stdin=typed,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -108,7 +113,7 @@ def test_a_stream_that_was_closed_before_is_a_quiet_end(
 ) -> None:
     command = f'exec "$0" -m {module.format(step.name)} {closed}'
     done = subprocess.run(
-        ["sh", "-c", command, sys.executable], cwd=ROOT, input=b"/exit\n", capture_output=True
+        ["sh", "-c", command, sys.executable], input=b"/exit\n", capture_output=True
     )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -120,7 +125,6 @@ def test_a_full_disk_is_told_in_one_line(step: Path, module: str) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", module.format(step.name)],
-            cwd=ROOT,
             input=b"/exit\n",
             stdout=full,
             stderr=subprocess.PIPE,
@@ -138,7 +142,6 @@ def test_a_terminal_that_is_gone_ends_it_quietly(step: Path) -> None:
     # In a session of its own the terminal is not the one that a signal would come from.
     with subprocess.Popen(
         [sys.executable, "-m", step.name],
-        cwd=ROOT,
         stdin=stream,
         stdout=stream,
         stderr=subprocess.PIPE,
@@ -174,7 +177,6 @@ def test_on_a_terminal_every_way_out_is_polite(step: Path, leave: str) -> None:
     terminal, stream = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", ON_A_TERMINAL.format(step.name)],
-        cwd=ROOT,
         stdin=stream,
         stdout=stream,
         stderr=stream,
@@ -215,7 +217,6 @@ chat(["你好"], delay=60)
 def test_ctrl_c_in_the_middle_of_an_answer_leaves_too(step: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", TYPING_SLOWLY.format(step.name)],
-        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:

@@ -28,6 +28,14 @@ LONG_FUNCTIONS = {
     "decoded_lines": 11,
     "shown_line": 12,
     "quiet_end": 11,
+    "message_from_json": 19,  # One case a role.
+    "entry_in": 12,
+    "read_lines": 11,
+    "add": 11,  # One kind of wrong parent after the other.
+    "paired": 11,
+    "append": 11,
+    "resume_session": 13,
+    "latest_session": 14,
 }
 
 

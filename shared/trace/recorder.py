@@ -311,14 +311,14 @@ class Onlooker:
             self.recording.messages.append(as_data(message))
         return self.known[id(message)][0]
 
-    def model(self, rules: Any) -> Any:
+    def model(self, rules: Any, **settings: Any) -> Any:
         """Make the real model, and note on which key it is asked and which rule answers."""
-        model = self.model_class(rules)
+        model = self.model_class(rules, **settings)
         match_key = sys.modules[self.model_class.__module__].match_key
 
         def ask(context: Any, options: Any = None) -> Any:
             key = match_key(context)
-            places = matching(rules, key)
+            places = matching(rules, key, context.messages[:-1])
             rule = rule_name(rules, places[0]) if places else "no rule"
             self.ask = len(self.recording.asks)
             self.recording.asks.append(Ask(key, rule))
