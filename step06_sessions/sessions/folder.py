@@ -110,4 +110,5 @@ def listed_session(path: Path) -> str:
         return f"{changed:%Y-%m-%d %H:%M}  {name}  （{error}）"
     said = tree.sentences()
     first = shortened(said[0]) if said else ""
-    return f"{changed:%Y-%m-%d %H:%M}  {name}  {len(paired(tree.messages()))} 条消息  {first}"
+    count = f"{len(paired(tree.messages()))} 条消息"
+    return f"{changed:%Y-%m-%d %H:%M}  {name}  {count}  {first}".rstrip()

@@ -102,7 +102,9 @@ class Session:
             self._unwritten.append(line_of(line))
 
     def _write(self) -> None:
-        while self._file is not None and self._unwritten:
+        if self._file is None or not self.tree.entries:
+            return  # A header alone is no conversation.
+        while self._unwritten:
             self._file.append(self._unwritten[0])
             del self._unwritten[0]
 

@@ -72,6 +72,17 @@ async def test_calls_are_numbered_for_each_model_and_share_no_arguments() -> Non
     assert calls[1].arguments == {"expression": "12*8"}
 
 
+async def test_numbers_of_calls_go_on_behind_those_of_an_earlier_process() -> None:
+    events = await answer(FakeModel(RULES, calls_before=7), Context([user_text("12*8")]))
+    assert [event.tool_call.id for event in events if event.type == "toolcall"] == ["call_8"]
+
+
+async def test_a_rule_may_ask_for_something_that_was_said_earlier() -> None:
+    model = FakeModel([Rule("I know", match="?", earlier="42"), Rule("no idea")])
+    assert said(await answer(model, Context([user_text("42"), user_text("?")]))) == "I know"
+    assert said(await answer(model, Context([user_text("42 ?")]))) == "no idea"
+
+
 async def test_a_reply_comes_in_pieces_of_two_characters_and_ends_whole() -> None:
     events = await answer(FakeModel([Rule("你好吗")]), Context([user_text("hi")]))
     whole = StreamDone(AssistantMessage([TextContent("你好吗")], "stop"))

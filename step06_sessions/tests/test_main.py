@@ -4,13 +4,16 @@ import asyncio
 import io
 import locale
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from ..harness_types import message_text
+from ..fake_model import FakeModel
+from ..harness_types import Context, StreamEvent, StreamOptions, message_text
 from ..main import chat, known_words, main
+from ..sessions.folder import latest_session, start_session
 from .fake_terminal import FakeTerminal
 
 WORDS = ["你好", "断线", "12*8", "除以零", "写错参数", "刚才", "note.txt", "README.md", "etc/hosts"]
@@ -142,3 +145,132 @@ def test_the_tools_work_in_the_folder_they_are_given_or_else_in_the_current_one(
     monkeypatch.chdir(here)
     assert message_text(chat(["note.txt"]).messages[2]) == "here"
     assert message_text(chat(["note.txt"], cwd=there).messages[2]) == "there"
+
+
+# Sessions.
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+def lines_on_disk() -> int:
+    return sum(len(path.read_bytes().splitlines()) for path in Path(".sessions").glob("*"))
+
+
+def test_a_second_start_answers_from_what_the_first_one_heard(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(monkeypatch, "帮我算 12*8")
+    main([])
+    typed(monkeypatch, "刚才算的是多少", "12*8")
+    main(["--continue"])
+    shown = capsys.readouterr().out
+    assert "助手> 刚才算的是 12*8，结果是 96。" in shown
+    assert shown.endswith(GOODBYE.format(10))
+    with closing(latest_session(Path.cwd())) as session:
+        assert session.last_call_number() == 2
+
+
+def test_a_session_can_be_named_and_one_that_is_no_good_is_refused_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(monkeypatch, "你好")
+    main([])
+    (path,) = Path(".sessions").iterdir()
+    typed(monkeypatch)
+    main(["--session", str(path)])
+    assert f"[会话] 接着 {path.name}：2 条消息\n" in capsys.readouterr().out
+    Path("bad.jsonl").write_text("garbage")
+    for arguments in (["--session", "bad.jsonl"], ["--session", "nothing"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(arguments)
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_where_there_is_nothing_to_go_on_with_it_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--continue"])
+    none = "这个文件夹里没有可以接着的会话，去掉 --continue 就开始一个新的\n"
+    assert capsys.readouterr() == ("", none)
+
+
+def test_nothing_is_kept_when_nobody_wants_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "你好")
+    main(["--no-session"])
+    assert not Path(".sessions").exists()
+
+
+def test_sessions_can_be_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["--list"])
+    assert capsys.readouterr().out == "这个文件夹里还没有会话。\n"
+    typed(monkeypatch, "帮我算 12*8")
+    main([])
+    capsys.readouterr()
+    main(["--list"])
+    assert capsys.readouterr().out.endswith(".jsonl  4 条消息  帮我算 12*8\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--list", "--continue"], ["--session"], ["--cont"], ["--session=a", "--list"]]
+)
+def test_options_that_make_no_sense_are_refused_in_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_going_back_begins_a_branch_and_the_tree_shows_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    context = chat(["你好", "12*8", "/back 1", "你好吗", "/tree"])
+    assert [message_text(m) for m in context.messages if m.role == "user"] == ["你好", "你好吗"]
+    shown = capsys.readouterr().out
+    assert "回到了「12*8」之前，接下来说的是新的分支。\n\n" in shown
+    assert "● 你好（/back 2）\n├─ ○ 12*8\n└─ ● 你好吗（/back 1）\n\n" in shown
+
+
+@pytest.mark.parametrize("command", ["/back", "/back x", "/back 0", "/back 2", "/back -1"])
+def test_one_cannot_go_back_further_than_there_is(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(chat(["你好", command]).messages) == 2
+    assert "退不了。这个分支上有 1 句话，写成 /back 1 这样的数字。\n" in capsys.readouterr().out
+
+
+def test_a_tree_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    chat(["/tree"])
+    assert "还什么都没有说过。\n" in capsys.readouterr().out
+
+
+def test_every_message_is_on_the_disk_before_the_model_is_asked_and_before_anybody_sees_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, int]] = []
+
+    class Watched(FakeModel):
+        def __call__(
+            self, context: Context, options: StreamOptions | None = None, /
+        ) -> AsyncGenerator[StreamEvent, None]:
+            seen.append((f"asked with {len(context.messages)}", lines_on_disk()))
+            return super().__call__(context, options)
+
+    def note(text: str = "", **options: object) -> None:
+        if text.startswith("[工具"):
+            seen.append((text[:6], lines_on_disk()))
+
+    monkeypatch.setattr("builtins.print", note)
+    monkeypatch.setattr(sys.modules[chat.__module__], "FakeModel", Watched)
+    with closing(start_session(Path.cwd())) as session:
+        chat(["12*8"], session=session)
+    # The first line is the header.
+    assert seen == [("asked with 1", 2), ("[工具调用]", 3), ("[工具结果]", 4), ("asked with 3", 4)]
+    assert lines_on_disk() == 5

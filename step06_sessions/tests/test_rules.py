@@ -20,6 +20,7 @@ def said_and_called(sentence: str, cwd: Path) -> tuple[list[str], list[dict[str,
     [
         ("你好", ["你好！我现在会用工具了，试试问我「帮我算 12*8」。"], []),
         ("断线", [], []),
+        ("刚才", ["这句话没有命中任何规则，我只能用兜底回复了。"], []),
         ("12*8", ["这个我算一下。", "算好了：12*8 = 96。"], [{"expression": "12*8"}]),
         ("除以零", ["我试试。", "这个算不了，除数不能是 0。"], [{"expression": "1/0"}]),
         ("note.txt", ["我打开看看。", "读完了，内容就是上面这些。"], [{"path": "note.txt"}]),
@@ -37,3 +38,8 @@ def test_a_sentence_leads_through_its_rules(
 ) -> None:
     (tmp_path / "note.txt").write_text("你好，帮我算 12*8。", "utf-8")  # A file may say anything.
     assert said_and_called(sentence, tmp_path) == (replies, calls)
+
+
+def test_what_was_calculated_is_known_later_in_the_same_conversation() -> None:
+    messages = chat(["12*8", "你好", "刚才算的是多少"]).messages
+    assert message_text(messages[-1]) == "刚才算的是 12*8，结果是 96。"
