@@ -19,7 +19,7 @@ from .steps import ROOT, find_steps
 
 Loop = Callable[..., AsyncGenerator[Any, None]]
 
-LIMITS = (1.7, 1.5, 1.4, 13.0)
+LIMITS = (2.0, 1.5, 1.4, 15.0)
 
 
 def main() -> int:
