@@ -34,6 +34,7 @@ LONG_FUNCTIONS = {
     "add": 11,  # One kind of wrong parent after the other.
     "paired": 11,
     "append": 11,
+    "_written": 11,
     "resume_session": 13,
     "latest_session": 14,
 }

@@ -83,7 +83,7 @@ def notices(path: Path, cwd: Path, reading: Reading) -> Iterator[str]:
     history = paired(stored)
     yield f"接着 {visible_line(path.name)}：{len(history)} 条消息"
     if reading.lost:
-        yield f"第 {'、'.join(map(str, reading.lost))} 行读不懂，跳过了，它还在文件里"
+        yield f"第 {'、'.join(map(str, reading.lost))} 行读不懂，跳过了，还留在文件里"
     if answered := made_up(history, stored):
         yield f"上次中断时有 {len(answered)} 次工具调用没有结果，已按出错补上"
     if reading.cwd is not None and Path(reading.cwd) != cwd:

@@ -69,15 +69,9 @@ class Session:
         If that fails, the next call tries again. The first time, return a sentence for the user.
         """
         for message in messages[self._saved :]:
-            self._add(message)
+            self._enter("message", message, {"message": message_to_json(message)})
         self._saved = len(messages)
-        try:
-            self._write()
-        except (OSError, SessionError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            told, self._told = self._told, True
-            return None if told else f"没能保存（{reason}），对话可以继续，能写时会补上"
-        return None
+        return self._written()
 
     def last_call_number(self) -> int:
         """Return the highest number among the call ids of all branches, 0 if there is none."""
@@ -90,23 +84,30 @@ class Session:
         if self._file is not None:
             self._file.close()
 
-    def _add(self, message: Message) -> None:
+    def _enter(self, kind: str, message: Message | None, fields: Mapping[str, object]) -> None:
+        """Let an entry follow what was said last. It is not on the disk yet."""
         new_id = self._new_id()
         while new_id in self.tree.entries:
             new_id = self._new_id()
         entry = Entry(new_id, self.tree.leaf, message)
-        place = {"type": "message", "id": entry.id, "parentId": entry.parent_id}
-        line = {**place, "timestamp": self._time(), "message": message_to_json(message)}
+        place = {"type": kind, "id": entry.id, "parentId": entry.parent_id}
         self.tree.add(entry)
         if self._file is not None:
-            self._unwritten.append(line_of(line))
+            self._unwritten.append(line_of({**place, "timestamp": self._time(), **fields}))
 
-    def _write(self) -> None:
+    def _written(self) -> str | None:
+        """Write the entries that are not on the disk yet. If that fails, say so once."""
         if self._file is None or not self.tree.entries:
-            return  # A header alone is no conversation.
-        while self._unwritten:
-            self._file.append(self._unwritten[0])
-            del self._unwritten[0]
+            return None  # A header alone is no conversation.
+        try:
+            while self._unwritten:
+                self._file.append(self._unwritten[0])
+                del self._unwritten[0]
+        except (OSError, SessionError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            told, self._told = self._told, True
+            return None if told else f"没能保存（{reason}），对话可以继续，能写时会补上"
+        return None
 
     def _time(self) -> str:
         return self._now().isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -138,6 +138,15 @@ def test_a_call_that_was_interrupted_is_answered_and_that_is_saved_with_what_com
     assert len(entries(path)) == 5
 
 
+def test_a_branch_is_a_branch_after_the_next_start_too(tmp_path: Path) -> None:
+    with closing(start(tmp_path)) as session:
+        session.save(SHORT)
+        session.tree.back(1)
+        session.save([*session.history(), user_text("从头再来")])
+    assert resumed(session_file(tmp_path)) == [user_text("从头再来")]
+    assert len(entries(session_file(tmp_path))) == 4
+
+
 def test_numbers_of_calls_go_on_behind_those_of_all_branches() -> None:
     session = Session()
     session.save([user_text("a"), wants(call("call_7")), result("call_7")])
@@ -220,7 +229,7 @@ def test_on_a_full_disk_it_goes_on_says_so_once_and_writes_the_rest_later(tmp_pa
     path = session_file(tmp_path)
     assert [message_text(message) for message in resumed(path)] == ["a", "b", "c", "d"]
     with closing(resume_session(path, tmp_path)) as session:
-        assert "第 3 行读不懂，跳过了，它还在文件里" in session.notices
+        assert "第 3 行读不懂，跳过了，还留在文件里" in session.notices
 
 
 def test_where_nothing_can_be_written_it_says_so_once(tmp_path: Path) -> None:
