@@ -1,12 +1,15 @@
-"""The chapter's five questions: what labs/stepNN/README.md answers is what the code does."""
+"""The questions of the chapters: what labs/stepNN/README.md answers is what the code does."""
 
 import ast
 import asyncio
+import importlib
+import json
 import shutil
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
+from typing import Any
 
-from labs.breaks import find_break, run_broken
+from labs.breaks import find_break, run_broken, run_intact
 from shared.child import call_in_child
 from shared.steps import find_step
 from step04_agent_loop.tools import create_tools
@@ -23,6 +26,8 @@ from step05_tools.rules import RULES
 from step05_tools.tools import create_builtin_tools
 from step05_tools.tools.tool_types import ToolContext, ToolResult
 from step05_tools.tools.validate import Valid, validate
+
+step06: Any = importlib.import_module("step06_sessions.main")
 
 
 async def run(name: str, arguments: dict[str, object], cwd: Path) -> ToolResult:
@@ -101,6 +106,68 @@ async def test_5_half_an_argument_can_pass_every_check(tmp_path: Path) -> None:
     cut: dict[str, object] = {"path": "notes.txt"[:5]}
     assert validate(tool.parameters, cut) == Valid(cut)
     assert await run("read_file", cut, tmp_path) == ToolResult("another file")
+
+
+def session_lines(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the one session of a folder, which has no other file."""
+    (path,) = (folder / ".sessions").iterdir()
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_sessions_1_and_5_a_killed_run_leaves_its_call_and_no_lock(tmp_path: Path) -> None:
+    run = run_intact(find_step("06"), "power_cut", tmp_path)
+    assert run.history.splitlines()[3:5] == [
+        'assistant "12*8 = 96。拔电源。" → call_2 unplug {}',
+        'toolResult call_2 unplug "上次运行在此中断，工具没有执行完" is_error',
+    ]
+    # The ids of the first process begin with 1, and those of the second one with 2.
+    _, *lines = session_lines(tmp_path / "work")
+    killed = [line["message"]["role"] for line in lines if line["id"][0] == "1"]
+    assert killed == ["user", "assistant", "toolResult", "assistant"]
+    assert [line["message"]["role"] for line in lines[4:]] == ["toolResult", "user", "assistant"]
+
+
+def test_sessions_2_what_stands_behind_a_torn_line_is_lost_with_it(tmp_path: Path) -> None:
+    broken = run_broken(find_break(find_step("06"), "behind-a-torn-line"), tmp_path)
+    assert "你> 你好\n" in broken.transcript
+    assert 'user "你好"' not in broken.history
+
+
+def test_sessions_3_going_back_loses_nothing_and_makes_two_children(tmp_path: Path) -> None:
+    with closing(step06.start_session(tmp_path)) as session:
+        step06.chat(["12*8"], session=session, cwd=tmp_path)
+        before = session_lines(tmp_path)
+        context = step06.chat(["/back 1", "你好"], session=session, cwd=tmp_path)
+    after = session_lines(tmp_path)
+    assert after[: len(before)] == before
+    children = [line for line in after[1:] if line["parentId"] is None]
+    assert [line["message"]["content"][0]["text"] for line in children] == ["12*8", "你好"]
+    assert len(context.messages) == 2
+
+
+async def test_sessions_4_a_tool_begins_when_its_call_was_passed_on(tmp_path: Path) -> None:
+    loops = {(find_step(number) / "agent_loop.py").read_bytes() for number in ("05", "06")}
+    assert len(loops) == 1
+    context = step06.Context([step06.user_text("note.txt")])
+    events = step06.run_agent_loop(
+        stream_fn=step06.FakeModel(step06.RULES),
+        context=context,
+        tools=step06.create_builtin_tools(),
+        tool_context=step06.ToolContext(cwd=tmp_path),
+    )
+    async with aclosing(events):
+        async for event in events:
+            if event.type == "tool_call":  # What its tool will read is not there yet.
+                assert context.messages[-1].role == "assistant"
+                (tmp_path / "note.txt").write_text("早一步", encoding="utf-8")
+    assert context.messages[2].content[0].text == "早一步"
+
+
+def test_every_question_about_sessions_is_asked_once() -> None:
+    for page in ("README.md", "README.zh-CN.md"):
+        text = (Path(__file__).parents[1] / "step06" / page).read_text("utf-8")
+        assert [f"**{n}.** " in text for n in range(1, 6)] == [True] * 5
+        assert text.count("<details>") == 5
 
 
 def test_every_question_of_the_chapter_is_asked_once() -> None:
