@@ -22,7 +22,7 @@ from step06_sessions.fake_model import Rule
 from step06_sessions.harness_types import Context
 from step06_sessions.sessions.folder import latest_session, start_session
 from step06_sessions.sessions.session import Session
-from step06_sessions.sessions.session_file import SessionError, SessionFile
+from step06_sessions.sessions.session_file import SessionBusyError, SessionError, SessionFile
 from step06_sessions.terminal import shown_lines, use_utf8
 from step06_sessions.tools import create_builtin_tools
 from step06_sessions.tools.registry import ToolRegistry
@@ -52,7 +52,7 @@ def ids_of(run: int) -> Callable[[], str]:
     return lambda: f"{run}{next(numbers):07}"
 
 
-def new_session(run: int = 1) -> Session:
+def new_session(run: int) -> Session:
     return start_session(Path.cwd(), new_id=ids_of(run), now=noon)
 
 
@@ -65,14 +65,17 @@ def heading(run: int) -> None:
 
 
 def going_on(chat: Callable[..., Context], run: int, lines: Iterable[str]) -> Context:
-    """Go on with the session of this folder as the program does with --continue."""
+    """Go on with the session of this folder, with --continue. If there is none, begin a new one."""
     heading(run)
     try:
         session = old_session(run)
+    except SessionBusyError:
+        raise
     except SessionError as error:
-        print(error)  # And the program ends.
-        context: Context = step.Context(messages=[])
-        return context
+        print(error)
+        print()
+        print("—— 再启动一次，不带 --continue ——")
+        session = new_session(run)
     with closing(session):
         return chat(lines, session=session)
 
@@ -125,7 +128,7 @@ def run_until_unplugged() -> None:
     call: Any = {"name": "unplug", "arguments": {}}
     step.RULES[:] = [Rule(match=result, reply="12*8 = 96。拔电源。", tool_call=call), *step.RULES]
     step.create_builtin_tools = with_unplug
-    with closing(new_session()) as session:
+    with closing(new_session(1)) as session:
         step.chat(shown_lines(["帮我算 12*8，再拔掉电源"]), session=session)
 
 
@@ -164,7 +167,7 @@ def file_in_two_runs(main: Any) -> list[str]:
 
     def second_run(lines: Iterable[str]) -> Context:
         heading(1)
-        with closing(new_session()) as session:
+        with closing(new_session(1)) as session:
             chat(shown_lines(["读一下 note.txt"]), session=session)
         print()
         return going_on(chat, 2, lines)
@@ -179,7 +182,7 @@ def branch_in_two_runs(main: Any) -> list[str]:
 
     def second_run(lines: Iterable[str]) -> Context:
         heading(1)
-        with closing(new_session()) as session:
+        with closing(new_session(1)) as session:
             chat(shown_lines(["帮我算 12*8", "/back 1", "你好"]), session=session)
         print()
         return going_on(chat, 2, lines)
@@ -191,7 +194,10 @@ def branch_in_two_runs(main: Any) -> list[str]:
 def run_beside() -> None:
     """Go on with a session that another process has. This is the second run of a scene."""
     use_utf8()
-    going_on(step.chat, 2, shown_lines(["帮我算 12*8"]))
+    try:
+        going_on(step.chat, 2, shown_lines(["帮我算 12*8"]))
+    except SessionBusyError as error:
+        print(error)
 
 
 def two_at_once(main: Any) -> list[str]:
@@ -206,7 +212,7 @@ def two_at_once(main: Any) -> list[str]:
 
     def third_run(lines: Iterable[str]) -> Context:
         heading(1)
-        with closing(new_session()) as session:
+        with closing(new_session(1)) as session:
             chat(said_by_first(), session=session)
         print()
         return going_on(chat, 3, lines)
@@ -232,12 +238,12 @@ def bad_line(main: Any) -> list[str]:
 def newest_is_bad(main: Any) -> list[str]:
     """Of two sessions the newer one is an empty file."""
     old = bring(
-        "1.jsonl",
+        "old.jsonl",
         HEADER,
         entry("s1", None, "user", "帮我算 12*8"),
         entry("s2", "s1", "assistant", "12*8 = 96。"),
     )
-    new = bring("2.jsonl", end="")
+    new = bring("new.jsonl", end="")
     for age, path in enumerate((new, old)):
         os.utime(path, (1_000_000 - age, 1_000_000 - age))
     main.chat = partial(going_on, main.chat, 2)
