@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,11 @@ STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
 # What a reader says to see it: the new sentences of the tasks.
 SENTENCES = "一直算\n列出文件\n"
+START = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+runpy.run_module(sys.argv.pop(2), run_name="__main__", alter_sys=True)
+"""
 
 
 @cache
@@ -34,15 +40,16 @@ def shown_when_solved(task: Task, folder: Path) -> str:
 
 def shown_in(folder: Path, step: Path) -> str:
     shown = b""
-    for module in (f"{step.name}.demo", step.name):
-        done = subprocess.run(
-            [sys.executable, "-m", module],
-            cwd=folder,
-            input=SENTENCES.encode(),
-            capture_output=True,
-            check=True,
-        )
-        shown += done.stdout
+    with tempfile.TemporaryDirectory() as work:  # A step may keep what is said.
+        for module in (f"{step.name}.demo", step.name):
+            done = subprocess.run(
+                [sys.executable, "-c", START, str(folder), module],
+                cwd=work,
+                input=SENTENCES.encode(),
+                capture_output=True,
+                check=True,
+            )
+            shown += done.stdout
     return shown.decode()
 
 

@@ -251,7 +251,7 @@ def test_a_tree_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> Non
     assert "还什么都没有说过。\n" in capsys.readouterr().out
 
 
-def test_every_message_is_on_the_disk_before_the_model_is_asked_and_before_anybody_sees_it(
+def test_a_message_is_on_the_disk_before_the_model_is_asked_or_anybody_sees_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[tuple[str, int]] = []
