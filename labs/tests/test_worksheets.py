@@ -1,5 +1,6 @@
 """The worksheets: every transcript that they print is one that a step really gives."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,11 +18,6 @@ STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
 # What a reader says to see it: the new sentences of the tasks.
 SENTENCES = "一直算\n列出文件\n"
-START = """
-import runpy, sys
-sys.path.insert(0, sys.argv[1])
-runpy.run_module(sys.argv.pop(2), run_name="__main__", alter_sys=True)
-"""
 
 
 @cache
@@ -43,8 +39,9 @@ def shown_in(folder: Path, step: Path) -> str:
     with tempfile.TemporaryDirectory() as work:  # A step may keep what is said.
         for module in (f"{step.name}.demo", step.name):
             done = subprocess.run(
-                [sys.executable, "-c", START, str(folder), module],
+                [sys.executable, "-m", module],
                 cwd=work,
+                env={**os.environ, "PYTHONPATH": str(folder)},
                 input=SENTENCES.encode(),
                 capture_output=True,
                 check=True,
