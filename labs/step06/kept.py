@@ -4,7 +4,6 @@ import importlib
 import itertools
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,8 @@ from ..verdict import FoundError, not_yet
 
 HEADINGS = 1  # The header stands before the entries.
 
+
+SIGKILL = 9  # Windows has no name for it, and does the same.
 
 # A process of its own, to be killed. It finds the reader's step first, and then ours.
 START = """
@@ -115,7 +116,7 @@ def be_killed(package: str, sentence: str) -> None:
     calc = registry.get("calc")
 
     async def killing(args: dict[str, object], context: object) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), SIGKILL)
 
     deadly = type(registry)()
     deadly.register(tools.ToolDefinition(calc.name, calc.description, calc.parameters, killing))
