@@ -92,7 +92,8 @@ def notices(path: Path, cwd: Path, reading: Reading) -> Iterator[str]:
 
 def session_files(cwd: Path) -> list[Path]:
     """Return the files of all sessions of the folder `cwd`, first the one that changed last."""
-    found = [(path.stat().st_mtime_ns, path) for path in (cwd / FOLDER).glob("*.jsonl")]
+    # A link may lead nowhere, so it counts as the file that it is.
+    found = [(path.lstat().st_mtime_ns, path) for path in (cwd / FOLDER).glob("*.jsonl")]
     return [path for _, path in sorted(found, reverse=True)]
 
 
@@ -102,7 +103,7 @@ def listed_sessions(cwd: Path) -> list[str]:
 
 
 def listed_session(path: Path) -> str:
-    changed = datetime.fromtimestamp(path.stat().st_mtime)
+    changed = datetime.fromtimestamp(path.lstat().st_mtime)
     name = f"{FOLDER}/{visible_line(path.name)}"
     try:
         tree = read_session(path).tree

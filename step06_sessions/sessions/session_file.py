@@ -6,6 +6,7 @@ import io
 import os
 from pathlib import Path
 
+from ..terminal import visible_line
 from .lock import lock
 
 
@@ -23,7 +24,6 @@ class SessionFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: io.FileIO | None = None
-        self._fresh_line = True
 
     def hold(self) -> None:
         """Open the file and keep other processes out.
@@ -37,8 +37,9 @@ class SessionFile:
             file.close()
             if not isinstance(error, BlockingIOError):
                 raise
-            raise SessionBusyError(f"另一个程序正在使用会话 {self.path.name}，请先退出它") from None
-        self._file, self._fresh_line = file, ends_with_line(file)
+            name = visible_line(self.path.name)
+            raise SessionBusyError(f"另一个程序正在使用会话 {name}，请先退出它") from None
+        self._file = file
 
     def append(self, line: bytes) -> None:
         """Write one line, and return when it is on the disk. OSError if that cannot be done."""
@@ -47,12 +48,16 @@ class SessionFile:
             self.hold()
             flush_folder(self.path.parent)
         assert self._file is not None
-        whole = line if self._fresh_line else b"\n" + line
-        self._fresh_line = False  # When this fails, a part of the line may be there already.
-        if self._file.write(whole) != len(whole):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        empty = self._file.seek(0, os.SEEK_END) == 0
+        whole = line if ends_with_line(self._file) else b"\n" + line
+        try:
+            if self._file.write(whole) != len(whole):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            if empty:
+                self._file.truncate(0)  # Behind half a header nothing could be read.
+            raise
         os.fsync(self._file.fileno())
-        self._fresh_line = True
 
     def close(self) -> None:
         if self._file is not None:

@@ -44,6 +44,17 @@ def test_one_that_is_no_good_is_left_out_and_named(tmp_path: Path, bad: list[obj
         assert session.notices[0].startswith("跳过了一个：会话 bad.jsonl")
 
 
+def test_a_link_that_leads_nowhere_hides_no_session(tmp_path: Path) -> None:
+    put(tmp_path, "good", 0, *good("old"))
+    try:
+        (tmp_path / ".sessions" / "bad.jsonl").symlink_to("nowhere")
+    except OSError:
+        pytest.skip("links are not allowed here")
+    with closing(latest_session(tmp_path)) as session:
+        assert session.notices[0].startswith("跳过了一个：没有会话文件 ")
+    assert len(listed_sessions(tmp_path)) == 2
+
+
 def test_where_there_is_none_to_go_on_with_nothing_is_begun(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="没有可以接着的会话"):
         latest_session(tmp_path)

@@ -112,6 +112,7 @@ def check_what_is_left(folder: Path) -> list[str]:
         assert "[第 1 轮]" not in shown  # It was killed before anything was said.
         return []
     with closing(session):
+        assert "读不懂" not in "".join(session.notices)  # A line comes whole, or not at all.
         stored, history = session.tree.messages(), session.history()
         assert pairing_faults(history) == []
         texts = [message_text(message) for message in stored]

@@ -5,16 +5,18 @@ import io
 import locale
 import sys
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import closing
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
 
 from ..fake_model import FakeModel
-from ..harness_types import Context, StreamEvent, StreamOptions, message_text
-from ..main import chat, known_words, main
+from ..harness_types import Context, StreamEvent, StreamOptions, message_text, user_text
+from ..main import chat, known_words, main, saved
 from ..sessions.folder import latest_session, start_session
+from ..sessions.session import Session
 from .fake_terminal import FakeTerminal
+from .scripted_model import ScriptedModel, says, start_loop
 
 WORDS = ["你好", "断线", "12*8", "除以零", "写错参数", "刚才", "note.txt", "README.md", "etc/hosts"]
 OPENING = ["可用工具：calc, read_file"]  # The lines that stand first, on a terminal and on a pipe.
@@ -204,6 +206,17 @@ def test_nothing_is_kept_when_nobody_wants_that(monkeypatch: pytest.MonkeyPatch)
     assert not Path(".sessions").exists()
 
 
+def test_where_nothing_can_be_kept_the_conversation_goes_on_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(".sessions").write_text("a file stands where the folder should")
+    typed(monkeypatch, "12*8", "刚才算的是多少")
+    main([])
+    shown = capsys.readouterr().out
+    assert shown.count("[会话] 没能保存（") == 1
+    assert "助手> 刚才算的是 12*8，结果是 96。" in shown
+
+
 def test_sessions_can_be_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +238,7 @@ def test_options_that_make_no_sense_are_refused_in_one_line(
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert (said.out, said.err.count("\n"), said.err[:5]) == ("", 1, "参数不对：")
 
 
 def test_going_back_begins_a_branch_and_the_tree_shows_both(
@@ -274,3 +287,12 @@ def test_a_message_is_on_the_disk_before_the_model_is_asked_or_anybody_sees_it(
     # The first line is the header.
     assert seen == [("asked with 1", 2), ("[工具调用]", 3), ("[工具结果]", 4), ("asked with 3", 4)]
     assert lines_on_disk() == 5
+
+
+async def test_leaving_a_run_that_is_saved_closes_the_stream_of_the_model() -> None:
+    model, context = ScriptedModel(says("hi")), Context([user_text("a")])
+    async with aclosing(saved(start_loop(model, context), Session(), context)) as events:
+        async for event in events:
+            if event.type == "text_delta":
+                break
+    assert model.open_streams == 0

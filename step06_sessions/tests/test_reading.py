@@ -1,17 +1,21 @@
 """Reading a session file that somebody else has written, or damaged."""
 
 import json
+import os
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from ..harness_types import message_text
+from ..harness_types import message_text, user_text
 from ..sessions.folder import resume_session
 from ..sessions.reading import Reading, read_session
 from ..sessions.session_file import SessionError
-from .written import HEADER, entry, said, write_lines
+from ..sessions.tree_lines import tree_lines
+from ..sessions.wire import message_to_json
+from .written import HEADER, USER, call, entry, result, said, wants, write_lines
 
 FORMAT = Path(__file__).parents[1] / "SESSION_FORMAT.md"
 
@@ -90,6 +94,42 @@ def test_a_torn_line_with_empty_lines_behind_it_is_found(file: Callable[..., Pat
     assert (texts(reading), reading.lost) == (["你好"], [3])
 
 
+def test_what_followed_a_lost_line_goes_on_where_that_line_stood(file: Callable[..., Path]) -> None:
+    first, other = entry("1", None, said("a")), entry("3", "1", said("another branch"))
+    path = file(HEADER, first, "{bad", other, entry("4", "2", said("b")))
+    assert texts(read_session(path)) == ["a", "b"]
+
+
+def test_an_answer_in_which_the_model_failed_does_not_spoil_what_follows(
+    file: Callable[..., Path], tmp_path: Path
+) -> None:
+    failed = {**message_to_json(wants(call("call_1"))), "stopReason": "error"}
+    answer = message_to_json(result("call_1"))
+    path = file(HEADER, entry("1", None), entry("2", "1", failed), entry("3", "2", answer))
+    with closing(resume_session(path, tmp_path)) as session:
+        assert session.history() == [user_text("你好")]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
+def test_a_file_that_nobody_may_read_is_named(file: Callable[..., Path], tmp_path: Path) -> None:
+    path = file(HEADER, entry("1", None))
+    path.chmod(0)
+    with pytest.raises(SessionError, match=r"会话 s\.jsonl 读不了：Permission denied"):
+        resume_session(path, tmp_path)
+
+
+def test_a_hundred_thousand_messages_are_no_deep_matter(tmp_path: Path) -> None:
+    message = json.dumps(USER)
+    lines = [json.dumps(HEADER)]
+    for number in range(100_000):
+        parent = f'"{number - 1}"' if number else "null"
+        lines.append(
+            f'{{"type":"message","id":"{number}","parentId":{parent},"message":{message}}}'
+        )
+    tree = read_session(write_lines(tmp_path / "s.jsonl", *lines)).tree
+    assert len(tree.messages()) == len(tree_lines(tree)) == 100_000
+
+
 def test_the_same_entry_twice_is_one(file: Callable[..., Path]) -> None:
     path = file(HEADER, entry("1", None), entry("2", "1"), entry("2", "1"))
     assert texts(read_session(path)) == ["你好", "你好"]
@@ -98,6 +138,7 @@ def test_the_same_entry_twice_is_one(file: Callable[..., Path]) -> None:
 REFUSED = {
     "empty": ([], "第一行不是会话头"),
     "no header": ([entry("1", None)], "第一行不是会话头"),
+    "half a header": (['{"type":"session","version":1,"id'], "第一行不是会话头"),
     "no JSON": (["hello"], "第一行不是会话头"),
     "version missing": ([{"type": "session"}], "第一行不是会话头"),
     "newer": ([{**HEADER, "version": 2}], "它的版本是 2，这里只认得版本 1"),

@@ -1,5 +1,6 @@
 """Saving: what is on the disk, and when; and what happens when it cannot be written."""
 
+import errno
 import json
 import os
 import stat
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 
 from shared.pairing import pairing_faults
 
-from ..harness_types import Message, message_text, user_text
+from ..harness_types import Message, ToolCallContent, message_text, user_text
 from ..sessions.folder import latest_session, resume_session, start_session
-from ..sessions.pairing import INTERRUPTED
+from ..sessions.pairing import INTERRUPTED, paired
 from ..sessions.session import Session
 from ..sessions.session_file import SessionBusyError
-from .written import HEADER, HISTORIES, call, entry, result, said, wants, write_lines
+from ..sessions.wire import message_to_json
+from .written import HEADER, HISTORIES, call, entry, result, wants, write_lines
 
 SHORT: list[Message] = [user_text("你好"), wants(call("call_1")), result("call_1")]
 
@@ -62,6 +64,37 @@ def test_each_message_is_a_line_that_names_the_one_before_it(tmp_path: Path) -> 
     found = [(line["id"], line["parentId"], line["timestamp"]) for line in entries(path)]
     assert found == [("2", None, time), ("3", "2", time), ("4", "3", time)]
     assert resumed(path) == SHORT
+
+
+def test_a_file_is_byte_for_byte_what_the_page_about_the_format_says(tmp_path: Path) -> None:
+    with closing(start(tmp_path)) as session:
+        session.save(SHORT)
+    start_of_line = (
+        '{{"type":"message","id":"{}","parentId":{},"timestamp":"2026-01-01T12:00:00.000Z",'
+    )
+    assert session_file(tmp_path).read_bytes().decode().split("\n") == [
+        '{"type":"session","version":1,"id":"1","timestamp":"2026-01-01T12:00:00.000Z",'
+        f'"cwd":{json.dumps(str(tmp_path))}}}',
+        start_of_line.format(2, "null")
+        + '"message":{"role":"user","content":[{"type":"text","text":"你好"}]}}',
+        start_of_line.format(3, '"2"')
+        + '"message":{"role":"assistant","content":[{"type":"toolCall","id":"call_1",'
+        '"name":"calc","arguments":{"expression":"12*8"}}],"stopReason":"toolUse"}}',
+        start_of_line.format(4, '"3"')
+        + '"message":{"role":"toolResult","content":[{"type":"text","text":"96"}],'
+        '"toolCallId":"call_1","toolName":"calc","isError":false}}',
+        "",
+    ]
+
+
+def test_half_a_surrogate_pair_in_a_call_comes_back(tmp_path: Path) -> None:
+    asked: list[Message] = [
+        wants(ToolCallContent("call_1", "calc", {"expression": "1+1\ud800"})),
+        result("call_1", "\udfff"),
+    ]
+    with closing(start(tmp_path)) as session:
+        assert session.save(asked) is None
+    assert resumed(session_file(tmp_path)) == asked
 
 
 def test_nothing_is_on_the_disk_before_something_is_said(tmp_path: Path) -> None:
@@ -105,18 +138,22 @@ def test_every_history_comes_back_as_the_model_may_see_it(
 def test_a_file_that_ends_anywhere_loses_only_what_was_not_written_whole(
     tmp_path: Path, data: st.DataObject
 ) -> None:
-    lines = [HEADER, entry("1", None, said("第一句")), entry("2", "1", said("b"))]
-    file = write_lines(tmp_path / "s.jsonl", *lines)
+    messages: list[Message] = [user_text("第一句"), wants(call("call_1")), result("call_1")]
+    lines = [
+        entry(f"{n + 1}", f"{n}" if n else None, message_to_json(messages[n])) for n in range(3)
+    ]
+    file = write_lines(tmp_path / "s.jsonl", HEADER, *lines)
     whole = file.read_bytes()
     first = whole.index(b"\n") + 1
     cut = data.draw(st.integers(first, len(whole)))
     file.write_bytes(whole[:cut])
-    kept = [message_text(message) for message in resumed(file)]
+    kept = resumed(file)
     # A line that only lacks its line feed can be read.
-    assert kept == ["第一句", "b"][: whole[first : cut + 1].count(b"\n")]
+    assert kept == paired(messages[: whole[first : cut + 1].count(b"\n")])
+    assert pairing_faults(kept) == []
     with closing(resume_session(file, tmp_path)) as session:
         session.save([*session.history(), user_text("more")])
-    assert [message_text(message) for message in resumed(file)] == [*kept, "more"]
+    assert resumed(file) == [*kept, user_text("more")]
     assert file.read_bytes().startswith(whole[:cut])
 
 
@@ -138,6 +175,16 @@ def test_a_call_that_was_interrupted_is_answered_and_that_is_saved_with_what_com
     assert len(entries(path)) == 5
 
 
+def test_all_results_that_had_to_be_made_up_are_saved(tmp_path: Path) -> None:
+    with closing(start(tmp_path)) as session:
+        session.save([user_text("算"), wants(call("call_1"), call("call_2"))])
+    path = session_file(tmp_path)
+    with closing(resume_session(path, tmp_path)) as session:
+        history = [*session.history(), user_text("还在吗")]
+        session.save(history)
+        assert session.tree.messages() == history
+
+
 def test_a_branch_is_a_branch_after_the_next_start_too(tmp_path: Path) -> None:
     with closing(start(tmp_path)) as session:
         session.save(SHORT)
@@ -149,10 +196,10 @@ def test_a_branch_is_a_branch_after_the_next_start_too(tmp_path: Path) -> None:
 
 def test_numbers_of_calls_go_on_behind_those_of_all_branches() -> None:
     session = Session()
-    session.save([user_text("a"), wants(call("call_7")), result("call_7")])
+    session.save([user_text("a"), wants(call("call_17")), result("call_17")])
     session.tree.back(1)
     session.save([*session.history(), user_text("b"), wants(call("call_2"), call("toolu_99"))])
-    assert session.last_call_number() == 7
+    assert session.last_call_number() == 17
     assert Session().last_call_number() == 0
 
 
@@ -243,3 +290,45 @@ def test_where_nothing_can_be_written_it_says_so_once(tmp_path: Path) -> None:
     session.save(SHORT)
     session.close()
     assert resumed(session_file(tmp_path)) == SHORT
+
+
+def test_an_entry_that_may_be_on_the_disk_is_written_again_and_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages: list[Message] = []
+    problems = []
+    flush = os.fsync
+
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.EIO, "the disk is gone")
+
+    with closing(start(tmp_path)) as session:
+        for text, fsync in zip("abcde", [flush, fail, flush, fail, flush], strict=True):
+            monkeypatch.setattr(os, "fsync", fsync)
+            messages.append(user_text(text))
+            problems.append(session.save(messages))
+    told = "没能保存（the disk is gone），对话可以继续，能写时会补上"
+    assert problems == [None, told, None, None, None]
+    assert resumed(session_file(tmp_path)) == messages
+
+
+def test_a_new_file_that_another_process_has_taken_is_told_like_a_full_disk(tmp_path: Path) -> None:
+    with closing(start(tmp_path)) as first, closing(start(tmp_path)) as second:
+        first.save(SHORT)
+        problem = second.save(SHORT)
+    assert problem is not None
+    assert problem.startswith("没能保存（另一个程序正在使用会话 ")
+    assert resumed(session_file(tmp_path)) == SHORT
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes all")
+def test_what_can_only_be_read_can_be_gone_on_with_and_says_so_once(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "s.jsonl", HEADER, entry("1", None))
+    path.chmod(0o400)
+    before = path.read_bytes()
+    with closing(resume_session(path, tmp_path)) as session:
+        messages = [*session.history(), user_text("b")]
+        problem = "没能保存（Permission denied），对话可以继续，能写时会补上"
+        assert session.save(messages) == problem
+        assert session.save([*messages, user_text("c")]) is None
+    assert path.read_bytes() == before

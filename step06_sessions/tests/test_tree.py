@@ -88,10 +88,3 @@ def test_an_entry_of_another_kind_is_passed_through() -> None:
     tree.add(Entry("3", "2", user_text("b")))
     assert tree.messages() == [user_text("a"), user_text("b")]
     assert tree_lines(tree) == ["● a（/back 2）", "● b（/back 1）"]
-
-
-def test_a_hundred_thousand_messages_are_no_deep_matter() -> None:
-    tree = SessionTree()
-    for number in range(100_000):
-        tree.add(Entry(str(number), str(number - 1) if number else None, user_text("a")))
-    assert len(tree.messages()) == len(tree_lines(tree)) == 100_000

@@ -1,9 +1,10 @@
 """Messages on their way to a file and back: by the book's names, and nothing else."""
 
+import bisect
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from ..harness_types import (
     AssistantMessage,
@@ -52,6 +53,8 @@ def test_a_message_is_written_with_the_names_of_the_book(
 
 
 @given(MESSAGES)
+@example(user_text("第一行\n第二行"))
+@example(user_text("a\r\nb\u2028\x85\x0b\x00😀"))
 def test_every_message_comes_back_and_is_one_line(message: Message) -> None:
     line = line_of(message_to_json(message))
     assert line.count(b"\n") == 1
@@ -101,15 +104,28 @@ def test_a_message_that_lacks_something_is_an_error(damaged: object) -> None:
         message_from_json(damaged)
 
 
-def deep() -> dict[str, object]:
+def deep(depth: int) -> dict[str, object]:
     value: dict[str, object] = {}
-    for _ in range(5000):
+    for _ in range(depth):
         value = {"a": value}
     return value
 
 
+def deepest() -> int:
+    """Return how deep arguments may be for JSON to take them alone."""
+    return bisect.bisect(range(100_000), False, key=is_too_deep) - 1
+
+
+def is_too_deep(depth: int) -> bool:
+    try:
+        json.dumps(deep(depth))
+    except RecursionError:
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"a": float("nan")}, {"a": {1, 2}}, {"a": object}, deep()], ids=range(4)
+    "arguments", [{"a": float("nan")}, {"a": {1, 2}}, {"a": object}, deep(100_000)], ids=range(4)
 )
 def test_arguments_that_are_no_json_are_kept_as_text(arguments: dict[str, object]) -> None:
     message = AssistantMessage([ToolCallContent("call_1", "calc", arguments)], "toolUse")
@@ -118,6 +134,12 @@ def test_arguments_that_are_no_json_are_kept_as_text(arguments: dict[str, object
     (call,) = found.content
     assert isinstance(call, ToolCallContent)
     assert list(map(type, call.arguments.values())) == [str]
+
+
+def test_arguments_about_as_deep_as_json_can_be_come_back_or_are_kept_as_text() -> None:
+    for depth in range(deepest() - 10, deepest() + 2):
+        message = AssistantMessage([ToolCallContent("call_1", "calc", deep(depth))], "toolUse")
+        assert message_from_json(json.loads(line_of(message_to_json(message)))) is not None
 
 
 def test_half_a_surrogate_pair_is_written_as_an_escape() -> None:
