@@ -8,7 +8,7 @@ from labs.breaks import Break, find_break, find_breaks
 from labs.tasks import steps_with_tasks
 from labs.tracing import cause_of, recorded
 from shared.steps import find_step
-from shared.trace.flow import RAISED
+from shared.trace.flow import OUTSIDE, RAISED
 from shared.trace.recording import Recording
 from shared.trace.timeline import difference, parting, timeline, words_of
 
@@ -51,7 +51,7 @@ def test_a_break_that_the_demo_does_not_show_plays_its_scene() -> None:
 def test_a_conversation_that_never_begins_shows_the_line_that_raised() -> None:
     intact, broken = both("05", "second-of-a-name")
     (only,) = intact.moments
-    assert (only.file, only.ending) == ("tools/registry.py", RAISED)
+    assert (only.file, only.ending) == ("tools/registry.py", OUTSIDE)
     assert words_of(intact)[0].startswith("raise ValueError(")
     assert "ValueError" in intact.screen
     assert broken.moments[-1].ending == "no tool wanted"

@@ -15,7 +15,7 @@ from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
 from shared.trace import recorder
 from shared.trace.command import beside, record_all
-from shared.trace.flow import INTERRUPTED, LOOP, RAISED, Flow, flow_of
+from shared.trace.flow import INTERRUPTED, LOOP, OUTSIDE, RAISED, Flow, flow_of
 from shared.trace.listing import listing
 from shared.trace.recorder import record
 from shared.trace.recording import Moment, Recording
@@ -274,6 +274,17 @@ def test_an_exception_that_leaves_the_loop_is_the_end_of_the_recording(
     assert last.screen == len(run.screen)
 
 
+def test_an_exception_after_a_run_lights_the_line_that_raised(changed: Callable[..., str]) -> None:
+    bye = '    print(f"再见。（本次对话共 {len(context.messages)} 条消息）")'
+    run = record(changed(bye, "    context.messages.clear(1)", file="main.py"), "你好", "")
+    *_, ended, last = run.moments
+    assert (ended.ending, last.ending) == ("no tool wanted", OUTSIDE)
+    assert words(run, last) == "context.messages.clear(1)"
+    assert last.detail.startswith("TypeError: ")
+    assert last.history == ended.history
+    assert run.screen.endswith(f"\n{last.detail}\n")
+
+
 def test_a_loop_that_is_left_early_says_so(changed: Callable[..., str]) -> None:
     old = "                case ToolCallAnnounced():\n                    pass"
     package = changed(old, old.replace("pass", "return"), file="render.py")
@@ -314,6 +325,18 @@ def test_a_history_is_kept_as_it_was_even_if_the_loop_forgets(changed: Callable[
     assert [message.role for message in last] == ["toolResult", "assistant"]
 
 
+def test_what_comes_back_from_a_file_is_what_was_there_before() -> None:
+    run = said("", "06")
+    before = first = run.moments[0]
+    for moment in run.moments:
+        if moment.run != before.run:
+            first = moment
+            *same, _ = run.histories[first.history]
+            assert same == run.histories[before.history][: len(same)] != []
+        before = moment
+    assert "--continue" in run.screen[: first.screen]
+
+
 def test_of_a_run_without_end_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = said("帮我算 12*8")
     monkeypatch.setattr(recorder, "MOST_MOMENTS", 50)
@@ -337,7 +360,8 @@ def test_the_step_is_put_back_as_it_was(demo: Recording) -> None:
 def test_the_listing_has_a_line_for_every_statement_and_one_for_a_text() -> None:
     run = said("帮我算 12*8")
     lines = listing(run)
-    assert f"      the model is asked on 'toolResult:calc 96': {run.asks[1].rule}" in lines
+    asked = "      the model is asked on 'toolResult:calc 96': rule 7 (match='toolResult:calc 96')"
+    assert asked in lines
     assert sum("yield event" in line and "text_delta" in line for line in lines) == 2
     (result,) = [line for line in lines if "tool_result" in line]
     number = int(result[:5])
@@ -345,6 +369,14 @@ def test_the_listing_has_a_line_for_every_statement_and_one_for_a_text() -> None
     assert result.endswith("tool_result call_1 calc → 96")
     (append,) = [line for line in lines if "context.messages.append(result)" in line]
     assert re.fullmatch(r" *\d+ agent_loop.py:\d+ +3 +context.messages.append\(result\)", append)
+
+
+def test_the_listing_names_rules_and_endings_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_LANG", "zh")
+    text = "\n".join(listing(said("12*8")) + listing(said("嗯")))
+    assert re.search(r"：规则 \d+（match='12\*8'）\n", text)
+    assert re.search(r"：规则 \d+（兜底）\n", text)
+    assert text.count("运行结束：模型不再要工具") == 2
 
 
 @pytest.mark.parametrize("sentence", ["/exit", "   "])

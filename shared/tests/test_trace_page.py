@@ -19,7 +19,7 @@ from shared.trace import flow
 from shared.trace.bench import long_run
 from shared.trace.browser import launched
 from shared.trace.page import page as page_of
-from shared.trace.recording import Call, Message, Moment, Recording
+from shared.trace.recording import Ask, Call, Message, Moment, Recording
 from shared.trace.timeline import difference, folded, parting, timeline
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium on this machine")
@@ -338,6 +338,30 @@ def test_no_text_breaks_the_page(text: str, open_page: Any, demo: Recording) -> 
             assert pane.evaluate("(e) => e.scrollWidth <= e.clientWidth")
 
 
+def test_no_line_breaks_behind_its_indentation(open_page: Any, no_append: list[Recording]) -> None:
+    page = open_page(no_append, at="#1", size=(650, 720))
+    lower = """(lines) => lines.filter((line) => {
+      const text = document.createTreeWalker(line.querySelector("code"), NodeFilter.SHOW_TEXT);
+      const range = document.createRange();
+      let node = text.nextNode();
+      while (node && !node.data.trim()) node = text.nextNode();
+      if (!node) return false;
+      const at = node.data.search(/\\S/);
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      return range.getBoundingClientRect().top > line.getBoundingClientRect().top + 9;
+    }).length"""
+    assert page.locator(".line").evaluate_all(lower) == 0
+
+
+def test_words_of_a_file_are_shown_as_they_are(open_page: Any) -> None:
+    recording = Recording("step", "chat", sources={"a.py": "what()\n"}, asks=[Ask("1", "{rule}")])
+    recording.moments = [Moment(1, 1, "a.py", 1, ask=0, ending="constructor")]
+    page = open_page([recording], locale="zh-CN")
+    assert shown(page)[0]["state"] == "constructor"
+    assert page.locator(".asked").text_content() == '匹配串 "1"：{rule}'
+
+
 @pytest.mark.parametrize(("size", "beside"), [((390, 844), False), ((640, 360), True)])
 def test_a_small_window_shows_both_histories_at_once(
     size: tuple[int, int], beside: bool, open_page: Any, no_append: list[Recording]
@@ -422,6 +446,8 @@ def test_it_asks_before_the_runs_part_and_then_says_what_broke(
     assert "every call has its result" in text
     assert "call call_1 has no result" in text
     assert "toolResult: 96" in text
+    assert dialog.evaluate("(e) => e.scrollTop") == 0
+    assert dialog.locator(".main").bounding_box()["y"] < 768
     dialog.locator(".main").click()
     assert step_of(page) == part
     press(page, "End")
@@ -457,6 +483,21 @@ def test_a_lane_that_has_ended_says_so_and_is_grey(open_page: Any) -> None:
     spread = [max(colour) - min(colour) for colour in parts]
     assert spread[0] > 50
     assert spread[-1] < 20
+
+
+def test_a_loop_that_never_began_says_so_and_is_not_seen_before_the_answer(open_page: Any) -> None:
+    page = open_page(recorded(find_step("05"), "second-of-a-name", ""))
+    backdrop = page.locator("dialog").evaluate(
+        "(e) => getComputedStyle(e, '::backdrop').background"
+    )
+    assert "rgba" not in backdrop
+    predict(page, "yes")
+    page.locator("dialog .main").click()
+    assert shown(page)[0]["state"] == "an exception outside the loop"
+    assert page.locator(".flow-pane small").all_text_contents() == [
+        "the loop never began",
+        "what never ran is pale",
+    ]
 
 
 # Keyboard, address, languages.
@@ -556,7 +597,7 @@ def test_the_page_speaks_both_languages_in_full() -> None:
     said = set(re.findall(r'\bsay\("((?:[^"\\]|\\.)*)"', code))
     said |= set(re.findall(r'data-(?:say|label|title)="([^"{]+)"', code))
     endings = {flow.NO_TOOL, flow.FAILED, flow.NO_LAST_EVENT, flow.LIMIT}
-    endings |= {flow.INTERRUPTED, flow.RAISED}
+    endings |= {flow.INTERRUPTED, flow.OUTSIDE, flow.RAISED}
     assert (said | endings) - dict(table).keys() == set()
     for english, text in table:
         assert f'"{english}"' in code or english in endings

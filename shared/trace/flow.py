@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 LOOP = "run_agent_loop"
 LONGEST_TEXT = 44  # characters of a box
 
-# The four reasons to stop, as the chapter counts them, and the two that are none of the loop's own.
+# The four reasons to stop, as the chapter counts them, and those that are none of the loop's own.
 NO_TOOL = "no tool wanted"
 FAILED = "the model failed"
 NO_LAST_EVENT = "no last event"
 LIMIT = "turns used up"
 INTERRUPTED = "interrupted"
 RAISED = "an exception left the loop"
+OUTSIDE = "an exception outside the loop"
 
 Function = ast.AsyncFunctionDef
 

@@ -1,8 +1,10 @@
 """A recording as a listing for the terminal."""
 
+import re
+
 from ..language import say
 from ..screen import visible
-from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, RAISED, flow_of
+from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, OUTSIDE, RAISED, flow_of
 from .recording import Moment, Recording
 from .timeline import folded
 
@@ -20,7 +22,11 @@ def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
             lines.append(f"      {say('here they part:')}")
         if moment.ask is not None and moment.ask != ask:
             asked = recording.asks[moment.ask]
-            text = say("the model is asked on {key!r}: {rule}", key=asked.key, rule=asked.rule)
+            text = say(
+                "the model is asked on {key!r}: {rule}",
+                key=asked.key,
+                rule=rule_in_words(asked.rule),
+            )
             lines.append(visible(f"      {text}"))
         ask = moment.ask
         if place in left_out and place != parts_at:
@@ -54,5 +60,18 @@ def in_words(ending: str) -> str:
         LIMIT: say("turns used up"),
         INTERRUPTED: say("interrupted"),
         RAISED: say("an exception left the loop"),
+        OUTSIDE: say("an exception outside the loop"),
     }
     return words.get(ending, ending)
+
+
+def rule_in_words(rule: str) -> str:
+    """Return the name of a rule in the reader's language; a recording may know other names."""
+    if rule == "no rule":
+        return say("no rule")
+    found = re.fullmatch(r"rule (\d+) \((.*)\)", rule, re.DOTALL)
+    if found is None:
+        return rule
+    if found[2] == "the fallback":
+        return say("rule {number} (the fallback)", number=found[1])
+    return say("rule {number} ({match})", number=found[1], match=found[2])

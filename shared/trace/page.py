@@ -247,9 +247,14 @@ def source_lines(source: str) -> list[tuple[int, int, str]]:
     plain = re.sub(r'<span class="(?:n|p|w)">(.*?)</span>', r"\1", marked)
     lines = zip(source.split("\n"), plain.removesuffix("\n").split("\n"), strict=False)
     return [
-        (number, len(bare) - len(bare.lstrip(" ")), line)
+        (number, len(bare) - len(bare.lstrip(" ")), without_break(line))
         for number, (bare, line) in enumerate(lines, 1)
     ]
+
+
+def without_break(line: str) -> str:
+    """Return a line that no browser breaks behind its indentation; copied, it has blanks again."""
+    return re.sub(r"^((?:<[^>]*>)*)( +)", lambda found: found[1] + "\xa0" * len(found[2]), line)
 
 
 def as_script(value: object) -> str:

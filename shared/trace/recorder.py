@@ -17,6 +17,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial, update_wrapper
+from itertools import chain, repeat
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,7 +27,7 @@ from ..language import say
 from ..rules import matching, rule_name
 from ..screen import visible
 from ..watching import step_folder, watch_chat, watch_demo
-from .flow import INTERRUPTED, RAISED, Box, ending_of, flow_of, followed
+from .flow import INTERRUPTED, OUTSIDE, RAISED, Box, ending_of, flow_of, followed
 from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording, Tool
 from .recording_file import write
 
@@ -279,15 +280,18 @@ class Onlooker:
             last.value = "end" if box.target else "False"
 
     def fail(self, error: Exception) -> None:
-        """The conversation has failed before the loop turned: note the line that raised."""
+        """The conversation has failed: if that was outside the loop, note the line that raised."""
+        moments = self.recording.moments
         frames = traceback.extract_tb(error.__traceback__)
         ours = [frame for frame in frames if Path(frame.filename).is_relative_to(self.folder)]
-        if ours and not self.recording.moments:
+        if ours and not self.full and not (moments and moments[-1].ending == RAISED):
             file = Path(ours[-1].filename).relative_to(self.folder).as_posix()
             self.recording.sources[file] = sources_of(self.folder)[file]
-            moment = Moment(1, 0, file, ours[-1].lineno or 1, ending=RAISED)
-            moment.detail = last_line(error)
-            self.recording.moments.append(moment)
+            moment = Moment(max(self.run, 1), self.turn, file, ours[-1].lineno or 1)
+            moment.ending, moment.detail = OUTSIDE, last_line(error)
+            moment.history = moments[-1].history if moments else 0
+            moment.screen = self.screen.tell()
+            moments.append(moment)
 
     def close(self) -> None:
         """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
@@ -301,14 +305,21 @@ class Onlooker:
         now, histories = self.context.messages, self.recording.histories
         if len(now) != len(self.messages) or any(map(is_other, now, self.messages)):
             self.messages = list(now)
-            histories.append([self.place(message) for message in now])
+            histories.append(list(map(self.place, now, chain(histories[-1], repeat(None)))))
         return len(histories) - 1
 
-    def place(self, message: Any) -> int:
-        """Return the place of a message; it is the same one only if it is the same object."""
+    def place(self, message: Any, before: int | None) -> int:
+        """Return the place of a message; it is the same one only if it is the same object.
+
+        A history that comes back from a file says the same as before, with objects of its own: so
+        a message may be the one that stood there `before`, too.
+        """
         if id(message) not in self.known:
-            self.known[id(message)] = (len(self.recording.messages), message)
-            self.recording.messages.append(as_data(message))
+            messages, data = self.recording.messages, as_data(message)
+            if before is None or messages[before] != data:
+                before = len(messages)
+                messages.append(data)
+            self.known[id(message)] = (before, message)
         return self.known[id(message)][0]
 
     def model(self, rules: Any, **settings: Any) -> Any:

@@ -26,6 +26,10 @@ class Lane {
     return say(this.besideBroken ? "as shipped" : "recording {number}", { number: this.number + 1 });
   }
 
+  get shortName() {
+    return this.cause ? say("broken") : this.name;
+  }
+
   // The recording says what a moment changes. Here each gets the history that it leaves.
   readMoments() {
     this.histories = [];
@@ -79,6 +83,9 @@ class Lane {
       return { lines: own, value, box, boxValue: box?.querySelector(".value"), boxVisits: box?.querySelector(".visits"), times: 0 };
     });
     this.lit = [];
+    if (!this.visits.slice(0, boxes.length).some((visits) => visits.length)) {
+      this.root.querySelector("h3 small").dataset.say = boxes.length ? "the loop never began" : "no loop in this source";
+    }
   }
 
   // Each line of the screen is a block of its own, so that a move lays out one line and not all.
@@ -260,17 +267,18 @@ class Lane {
     const { key, rule } = this.asks[moment.ask];
     const text = key.map((piece) => (typeof piece === "number" ? this.messages[piece].text : piece)).join("");
     const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-    set(this.part.asked, say("asked on {key}: {rule}", { key: JSON.stringify(shown), rule }));
+    set(this.part.asked, say("asked on {key}: {rule}", { key: JSON.stringify(shown), rule: ruleInWords(rule) }));
   }
 
   // Scrolls each pane to where something happened. It reads the layout, so all lanes write before.
   targets() {
     const spot = this.shownSpots[this.moments[this.now].spot];
+    const news = this.fresh.find((item) => item.matches(".differs")) ?? this.fresh[0] ?? this.rows.at(-1)?.item;
     return [
       [this.panes.source, spot.lines[0], spot.lines.at(-1)],
       [this.panes.flow, spot.box, spot.box],
       [this.panes.screen, this.printed[this.shown - 1]?.parentElement, this.printed[this.shown - 1]?.parentElement],
-      [this.panes.history, this.fresh[0] ?? this.rows.at(-1)?.item, this.rows.at(-1)?.item],
+      [this.panes.history, news, this.rows.at(-1)?.item],
     ];
   }
 
@@ -297,6 +305,13 @@ class Lane {
     if (part?.place !== undefined && part.matches(".piece")) return part.place;
     return part?.message === undefined ? undefined : this.cameWith.get(part.message);
   }
+}
+
+// The name of a rule, as the recorder gives it; a file from elsewhere may say something else.
+function ruleInWords(rule) {
+  const [, number, match] = rule.match(/^rule (\d+) \((.*)\)$/s) ?? [];
+  if (!number) return rule === "no rule" ? say("no rule") : rule;
+  return match === "the fallback" ? say("rule {number} (the fallback)", { number }) : say("rule {number} ({match})", { number, match });
 }
 
 function indented(json) {

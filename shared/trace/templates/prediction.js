@@ -17,10 +17,13 @@ class Prediction {
   open() {
     this.draw();
     if (!this.dialog.open) this.dialog.showModal();
+    this.dialog.scrollTop = 0;
   }
 
   draw() {
     const asking = this.answers === null;
+    // Two runs that part at once would show the answers.
+    this.dialog.classList.toggle("hides", asking && this.data.parts === 1);
     const title = element("h2", "", say(asking ? "first predict, then see" : "what broke, and why"));
     title.id = "prediction-title";
     const close = element("button", "close", "×");
@@ -33,6 +36,7 @@ class Prediction {
   change() {
     const words = this.answers !== null ? "What was changed:"
       : this.data.parts === null ? "The two runs do not part. This was changed, and nothing that happened came past it:"
+      : this.data.parts === 1 ? "The two runs part at once. This was changed:"
       : "Soon the two runs part. This was changed:";
     const diff = element("pre", "diff");
     diff.lang = "en";
@@ -79,7 +83,9 @@ class Prediction {
       this.dialog.close();
       if (this.data.parts !== null) jump(this.data.parts);
     });
-    return [...found, go];
+    const foot = element("div", "foot");
+    foot.append(go);
+    return [...found, foot];
   }
 
   outcomes() {
@@ -125,7 +131,7 @@ class Prediction {
     this.lanes.forEach((lane, n) => {
       const [text, place] = of(lane, n);
       const line = element("li");
-      line.append(element("b", "", lane.name));
+      line.append(element("b", "", lane.shortName));
       const words = element(place === undefined ? "span" : "button", "found", text);
       if (place !== undefined) {
         words.type = "button";
@@ -145,7 +151,9 @@ class Prediction {
       if (faults.length > shown.length) shown.push(say("and {count} more", { count: faults.length - shown.length }));
       const line = element("li");
       const badge = element("span", `badge ${faults.length ? "failed" : "right"}`, say(faults.length ? "refused" : "accepted"));
-      line.append(element("b", "", lane.name), badge, element("span", "", shown.join(" · ") || say("every call has its result")));
+      const words = element("span");
+      words.append(badge, shown.join(" · ") || say("every call has its result"));
+      line.append(element("b", "", lane.shortName), words);
       list.append(line);
     }
     return list;

@@ -1,5 +1,6 @@
 // What the page says. The English sentence stands where it is said, and is the key to its Chinese.
 const chinese = {
+  __proto__: null,
   "moving through the run": "在运行里走动",
   "each move goes on by one": "每次走一",
   "statement": "语句",
@@ -21,12 +22,15 @@ const chinese = {
   "source": "源码",
   "diagram": "控制流",
   "what never ran is pale": "没跑过的是淡的",
+  "the loop never began": "循环根本没有开始",
+  "no loop in this source": "源码里没有循环",
   "screen": "屏幕",
   "history": "历史",
   "what people see": "人看到的",
   "what the model sees": "模型看到的",
   "as shipped": "原样",
   "broken: {name}": "改坏：{name}",
+  "broken": "改坏",
   "recording {number}": "录制 {number}",
   "sentence {run}": "第 {run} 句",
   "sentence {run}, turn {turn}": "第 {run} 句 · 第 {turn} 轮",
@@ -41,17 +45,22 @@ const chinese = {
   "first difference": "第一处不同",
   "the tools it is told of": "告诉模型的工具",
   "asked on {key}: {rule}": "匹配串 {key}：{rule}",
+  "rule {number} (the fallback)": "规则 {number}（兜底）",
+  "rule {number} ({match})": "规则 {number}（{match}）",
+  "no rule": "没有规则",
   "not asked yet in this turn": "这一轮还没问过模型",
   "no tool wanted": "模型不再要工具：正常结束",
   "the model failed": "模型出错",
   "no last event": "流结束了却没有收尾事件",
   "turns used up": "轮数用完",
   "interrupted": "被打断",
-  "an exception left the loop": "有异常逃出了循环",
+  "an exception left the loop": "异常从循环里抛出来了",
+  "an exception outside the loop": "循环之外出了异常",
   "predict": "先猜",
   "what broke": "坏在哪里",
   "first predict, then see": "先猜，再看",
   "what broke, and why": "坏在哪里，为什么",
+  "The two runs part at once. This was changed:": "两次运行一开始就分开。改的是：",
   "Soon the two runs part. This was changed:": "接下来两次运行会分开。改的是：",
   "The two runs do not part. This was changed, and nothing that happened came past it:": "两次运行没有分开。改的是下面这里，而这次没有什么经过它：",
   "What was changed:": "改的是：",
@@ -88,7 +97,7 @@ let inChinese = wanted.toLowerCase().startsWith("zh");
 
 function say(english, values = {}) {
   const text = inChinese ? chinese[english] ?? english : english;
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
 // Says all that does not change from move to move, in the language of the page.
