@@ -1,6 +1,7 @@
 """A run for other programs: as an asciicast, and as OpenTelemetry spans."""
 
 import base64
+import dataclasses
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status, TracesData
 
 from labs.breaks import copy_broken, find_break
 from shared.steps import ROOT, find_step
+from shared.trace import command
 from shared.trace.asciicast import asciicast
 from shared.trace.command import record_all
 from shared.trace.recorder import record
@@ -60,6 +62,16 @@ def test_nothing_in_a_film_acts_on_the_terminal() -> None:
     events = [json.loads(line) for line in asciicast(recording)][1:]
     assert "\\x1b[2J" in "".join(text for _, _, text in events)
     assert "\x1b" not in "".join(text for _, _, text in events)
+
+
+def test_two_films_are_numbered_whatever_their_recordings_are_called(
+    demo: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "TRACES", tmp_path)
+    both = [demo, dataclasses.replace(demo, title="x/../../y")]
+    files = command.write_casts(both, "films")
+    assert files == [tmp_path / "films-1.cast", tmp_path / "films-2.cast"]
+    assert all(file.read_text("utf-8").startswith('{"version": 2') for file in files)
 
 
 def spans_of(recording: Recording) -> list[Any]:

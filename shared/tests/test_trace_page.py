@@ -606,14 +606,15 @@ def test_the_page_speaks_both_languages_in_full() -> None:
         )
 
 
-def test_what_is_spoken_names_the_lanes(open_page: Any, no_append: list[Recording]) -> None:
+def test_what_is_spoken_names_the_lanes_and_the_statement(
+    open_page: Any, no_append: list[Recording]
+) -> None:
     page = open_page(no_append, at="#40")
     press(page, "ArrowRight")
-    spoken = page.locator("[aria-live]").text_content()
-    cause = no_append[1].cause
-    assert cause is not None
-    assert "as shipped: sentence 1" in spoken
-    assert f"broken: {cause.title}: sentence 1" in spoken
+    (spoken,) = page.locator("[aria-live], [role=status], output").all_text_contents()
+    line = page.locator(".line.lit code").first.text_content().strip()
+    for lane in ("as shipped", "broken"):
+        assert f"{lane}: sentence 1, turn 1, {line}" in spoken
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,12 @@ def write_recordings(recordings: Sequence[Recording], name: str) -> Path:
 
 def write_casts(recordings: Sequence[Recording], name: str) -> list[Path]:
     """Write each recording as an asciicast; return the files."""
-    names = ["-".join(filter(None, [name, recording.title])) for recording in recordings]
-    films = zip(names, map(asciicast, recordings), strict=True)
-    return [save(f"{name}.cast", "".join(f"{line}\n" for line in lines)) for name, lines in films]
+    files = []
+    for number, recording in enumerate(recordings, 1):
+        film = name if len(recordings) == 1 else f"{name}-{number}"
+        lines = asciicast(recording)
+        files.append(save(f"{film}.cast", "".join(f"{line}\n" for line in lines)))
+    return files
 
 
 def write_spans(recordings: Sequence[Recording], name: str) -> Path:

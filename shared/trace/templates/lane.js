@@ -80,7 +80,8 @@ class Lane {
         part.classList.toggle("never", this.visits[n].length === 0);
       }
       if (box) box.title = box.querySelector(".words").textContent;
-      return { lines: own, value, box, boxValue: box?.querySelector(".value"), boxVisits: box?.querySelector(".visits"), times: 0 };
+      const words = own.map((part) => part.querySelector("code").textContent.trim()).join(" ");
+      return { lines: own, words, value, box, boxValue: box?.querySelector(".value"), boxVisits: box?.querySelector(".visits"), times: 0 };
     });
     this.lit = [];
     if (!this.visits.slice(0, boxes.length).some((visits) => visits.length)) {
@@ -163,6 +164,12 @@ class Lane {
     set(this.part.place, this.whereabouts(moment));
     set(this.part.event, [moment.event, moment.detail].filter(Boolean).join(" "));
     this.showAsk(moment);
+  }
+
+  // The statement and what decided it, for those who hear the page.
+  get statement() {
+    const { words, value } = this.shownSpots[this.moments[this.now].spot];
+    return `${shortened(words)} ${value.textContent}`.trim();
   }
 
   whereabouts(moment) {

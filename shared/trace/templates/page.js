@@ -80,9 +80,9 @@ function scroll() {
 
 function speak() {
   const spoken = lanes.map((lane) => {
-    const { part } = lane;
-    const name = lanes.length > 1 ? `${lane.name}: ` : "";
-    return name + [part.place, part.event, part.count, part.state].map((one) => one.textContent).filter(Boolean).join(", ");
+    const [place, ...more] = ["place", "event", "count", "state"].map((name) => lane.part[name].textContent);
+    const name = lanes.length > 1 ? `${lane.shortName}: ` : "";
+    return name + [place, lane.statement, ...more].filter(Boolean).join(", ");
   });
   document.getElementById("spoken").textContent = `#${now}. ${spoken.join(". ")}`;
   slider.setAttribute("aria-valuetext", `#${now}. ${spoken.join(". ")}`);
