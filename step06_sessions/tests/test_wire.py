@@ -139,7 +139,8 @@ def test_arguments_that_are_no_json_are_kept_as_text(arguments: dict[str, object
 def test_arguments_about_as_deep_as_json_can_be_come_back_or_are_kept_as_text() -> None:
     for depth in range(deepest() - 10, deepest() + 2):
         message = AssistantMessage([ToolCallContent("call_1", "calc", deep(depth))], "toolUse")
-        assert message_from_json(json.loads(line_of(message_to_json(message)))) is not None
+        line = line_of({"message": message_to_json(message)})  # As deep as it stands in a file.
+        assert message_from_json(json.loads(line)["message"]) is not None
 
 
 def test_half_a_surrogate_pair_is_written_as_an_escape() -> None:
