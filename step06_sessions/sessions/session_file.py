@@ -53,11 +53,11 @@ class SessionFile:
         try:
             if self._file.write(whole) != len(whole):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
         except OSError:
             if empty:
-                self._file.truncate(0)  # Behind half a header nothing could be read.
+                self._file.truncate(0)  # Behind half a header, or two, nothing reads well.
             raise
-        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         if self._file is not None:

@@ -94,6 +94,22 @@ def test_half_a_header_is_taken_back_since_it_would_spoil_the_whole_file(path: P
     assert path.read_bytes() == b"header\n"
 
 
+def test_a_header_that_cannot_be_flushed_does_not_stand_there_twice(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with closing(SessionFile(path)) as file:
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", fail)
+            with pytest.raises(OSError, match="Input/output error"):
+                file.append(b"header\n")
+        file.append(b"header\n")
+    assert path.read_bytes() == b"header\n"
+
+
 def test_a_hostile_name_of_a_file_in_use_is_shown_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[2J.jsonl"
     with closing(SessionFile(path)) as file, closing(SessionFile(path)) as second:
