@@ -1,13 +1,17 @@
 """make trace: each statement of a run, what decided it, and what people and the model see then."""
 
+import dataclasses
 import importlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +22,11 @@ from shared.trace.command import beside, record_all
 from shared.trace.flow import INTERRUPTED, LOOP, OUTSIDE, RAISED, Flow, flow_of
 from shared.trace.listing import listing
 from shared.trace.recorder import record
-from shared.trace.recording import Moment, Recording
+from shared.trace.recording import Message, Moment, Recording
+from shared.trace.timeline import parting
 from shared.watching import watch_chat, watch_demo
 
-from .replay import replay
+from .replay import Teller, replay
 
 LOOPS = [step for step in find_steps().values() if (step / "agent_loop.py").exists()]
 
@@ -335,6 +340,104 @@ def test_what_comes_back_from_a_file_is_what_was_there_before() -> None:
             assert same == run.histories[before.history][: len(same)] != []
         before = moment
     assert "--continue" in run.screen[: first.screen]
+
+
+def save_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let step06 save only when a run is over."""
+    main: Any = importlib.import_module("step06_sessions.main")
+
+    async def saved(events: Any, session: Any, context: Any) -> Any:
+        async for event in events:
+            yield event
+        main.save(session, context)
+
+    monkeypatch.setattr(main, "saved", saved)
+
+
+def on_disk(recording: Recording, moment: Moment) -> list[Message]:
+    """Return those messages of the history that are marked as being on the disk."""
+    lines = [recording.lines[place] for place in recording.disks[moment.disk]]
+    return [m for m in recording.history_at(moment) if m.entry in [line.id for line in lines]]
+
+
+def real_lines(folder: Path) -> list[Any]:
+    """Return what stands in the session file somewhere in a folder."""
+    texts = [file.read_text("utf-8") for file in folder.rglob("*.jsonl")]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
+def said_in(line: Any) -> tuple[str, str]:
+    blocks = line["message"]["content"]
+    return line["message"]["role"], "".join(block.get("text", "") for block in blocks)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["as shipped", "saved at the end"])
+def test_what_is_on_disk_is_what_stands_in_the_file(
+    late: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if late:
+        save_late(monkeypatch)
+    files, visit = [], Teller.visit
+
+    def visit_and_look(teller: Teller, *values: Any) -> None:
+        files.append(real_lines(tmp_path))
+        visit(teller, *values)
+
+    monkeypatch.setattr(Teller, "visit", visit_and_look)
+    replay("step06_sessions", lambda: watch_demo("step06_sessions"))
+    run = said("", "06")
+    moments = [m for m in run.moments if not is_not_replayed(words(run, m), m.value)]
+    assert len(moments) == len(files)
+    for moment, file in zip(moments, files[1:], strict=False):
+        if moment.ending:
+            continue  # Before the next run begins, somebody types.
+        lines = [run.lines[place] for place in run.disks[moment.disk]]
+        assert [(line.id, line.parent) for line in lines] == [
+            (line["id"], line.get("parentId")) for line in file
+        ]
+        written = list(map(said_in, file[1:]))
+        told = [(message.role, message.text) for message in run.history_at(moment)]
+        marked = [(message.role, message.text) for message in on_disk(run, moment)]
+        assert marked == [words for words in told if words in written]
+    assert on_disk(run, run.moments[-1]) == run.history_at(run.moments[-1])
+
+
+def test_who_says_the_same_again_has_not_saved_it_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    save_late(monkeypatch)
+    demo = importlib.import_module("step06_sessions.demo")
+    lines = ["帮我算 12*8", "/back 1", "帮我算 12*8", "/exit", "/exit"]
+    monkeypatch.setattr(demo, "SCRIPT", lines)
+    run = said("", "06")
+    again = [moment for moment in run.moments if moment.run == 2]
+    assert {len(run.disks[moment.disk]) for moment in again[:-1]} == {5}
+    assert not any(on_disk(run, moment) for moment in again[:-1])
+    assert len(on_disk(run, again[-1])) == 4
+
+
+def test_a_failure_outside_the_loop_shows_what_had_been_saved(changed: Callable[..., str]) -> None:
+    bye = '    print(f"再见。（本次对话共 {len(context.messages)} 条消息）")'
+    run = record(changed(bye, "    context.messages.clear(1)", "06", "main.py"), "", "")
+    assert run.moments[-1].ending == OUTSIDE
+    assert len(run.disks[run.moments[-1].disk]) == 5
+
+
+def test_the_listing_says_when_a_line_is_on_the_disk() -> None:
+    lines = listing(said("", "06"))
+    place = lines.index("      on disk now: 00000004 ← 00000003 toolResult call_1 96")
+    assert "yield ToolCallFinished(" in lines[place - 1]
+    assert sum(line.startswith("      on disk now: ") for line in lines) == 11
+
+
+def test_lanes_that_differ_only_on_the_disk_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = said("", "06")
+    save_late(monkeypatch)
+    assert parting([run, said("", "06")]) == 1
+    run.lines[7] = dataclasses.replace(run.lines[7], parent="00000007")
+    monkeypatch.undo()
+    number = parting([run, said("", "06")])
+    assert number is not None
+    assert len(run.disks[run.moments[number - 1].disk]) == 8
 
 
 def test_of_a_run_without_end_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from shared.trace.recording import (
     Ask,
     Call,
     Cause,
+    Line,
     Message,
     Moment,
     Question,
@@ -36,8 +38,9 @@ flags = st.booleans()
 calls = st.lists(st.builds(Call, words, words, words), max_size=2)
 texts = st.one_of(words, words.map(lambda text: text + "x" * 80))
 messages = st.builds(
-    Message, words, texts, calls, st.none() | words, st.none() | words, is_error=flags
+    Message, words, texts, calls, st.none() | words, st.none() | words, flags, st.none() | words
 )
+disk_lines = st.builds(Line, words, st.none() | words, st.none() | words, words)
 questions = st.lists(
     st.builds(Question, words, words, words, words, st.lists(words, max_size=2)), max_size=2
 )
@@ -60,6 +63,12 @@ def recordings(draw: st.DrawFn) -> Recording:
             kept = history[: draw(st.integers(0, 3))]
             history = [*kept, *range(first, first + len(new))]
             recording.histories.append(history)
+        written = draw(st.lists(disk_lines, max_size=2))
+        if written:
+            kept = recording.disks[-1][: draw(st.integers(0, 3))]
+            first = len(recording.lines)
+            recording.lines += written
+            recording.disks.append([*kept, *range(first, first + len(written))])
         ask = draw(st.none() | st.builds(Ask, texts, words))
         if ask:
             recording.asks.append(ask)
@@ -80,6 +89,7 @@ def recordings(draw: st.DrawFn) -> Recording:
                 draw(numbers),
                 history=len(recording.histories) - 1,
                 screen=len(recording.screen),
+                disk=len(recording.disks) - 1,
             )
         )
     return recording
@@ -92,7 +102,7 @@ def test_what_is_written_is_read_again(
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "run.jsonl"
     recording_file.write(written, file)
-    assert recording_file.read(file) == written
+    assert list(map(asdict, recording_file.read(file))) == list(map(asdict, written))
 
 
 @pytest.mark.parametrize("step", LOOPS, ids=lambda step: step.name)
@@ -128,7 +138,7 @@ def test_the_example_of_the_definition_can_be_shown(tmp_path: Path) -> None:
 
 def test_the_definition_names_every_field() -> None:
     text = DEFINITION.read_text("utf-8")
-    for kind, fields in fields_of(find_step("05").name).items():
+    for kind, fields in fields_of(find_step("06").name).items():
         assert f"`{kind}`" in text
         for field in fields:
             assert f"`{field}`" in text
@@ -193,6 +203,8 @@ def test_what_a_reader_does_not_know_is_ignored(tmp_path: Path) -> None:
         ([*GOOD, {**MOMENT, "turn": 0}], 'line 5: "turn" goes back'),
         ([*GOOD, {**MOMENT, "add": [1]}], 'line 5: "add" is 1, and at most 0'),
         ([*GOOD, {**MOMENT, "keep": 1}], 'line 5: "keep" is 1, and at most 0'),
+        ([*GOOD, {**MOMENT, "written": [0]}], 'line 5: "written" is 0, and at most -1'),
+        ([*GOOD, {**MOMENT, "kept": 1}], 'line 5: "kept" is 1, and at most 0'),
         ([*GOOD, {**MOMENT, "ask": 0}], 'line 5: "ask" is 0, and at most -1'),
         ([*GOOD, {**MOMENT, "screen": [1]}], 'line 5: "place" is 1, and at most 0'),
         ([*GOOD, {**MOMENT, "screen": [None]}], 'line 5: "screen" is not what it has to be'),
@@ -231,7 +243,7 @@ def test_a_file_that_is_too_large_is_one_clear_line(
     with pytest.raises(UsageError, match='line 404: "moment" is 401, and at most 400'):
         read(tmp_path, [*GOOD, *[MOMENT] * 400])
     add = {**MOMENT, "add": [0]}  # Each history is longer by one: 1 + 2 + 3 + ...
-    with pytest.raises(UsageError, match='line 32: "add" is 406, and at most 400'):
+    with pytest.raises(UsageError, match='line 32: "place" is 406, and at most 400'):
         read(tmp_path, [*GOOD, *[add] * 30])
 
 

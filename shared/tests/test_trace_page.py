@@ -1,10 +1,13 @@
 """The page of make trace, in a real browser."""
 
 import dataclasses
+import importlib
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +22,7 @@ from shared.trace import flow
 from shared.trace.bench import long_run
 from shared.trace.browser import launched
 from shared.trace.page import page as page_of
+from shared.trace.recorder import record
 from shared.trace.recording import Ask, Call, Message, Moment, Recording
 from shared.trace.timeline import difference, folded, parting, timeline
 
@@ -417,6 +421,93 @@ def test_results_and_calls_that_are_no_pairs_are_named(open_page: Any) -> None:
     assert page.locator("li.toolResult .badge:visible").all_text_contents() == [
         "result without a call"
     ]
+
+
+# What is on the disk.
+
+# For each lane: how its messages are marked, and how each line of the file begins.
+DISK = """
+() => [...document.querySelectorAll(".lane")].map((lane) => [
+  [...lane.querySelectorAll("li .kept")].map((e) => e.textContent),
+  [...lane.querySelectorAll(".entry")].map((e) => e.querySelector(".link").textContent.trim()),
+])
+"""
+
+
+@pytest.fixture(scope="module")
+def sessions() -> list[Recording]:
+    """The demo of step06, as shipped, and saved only when a run is over."""
+    main: Any = importlib.import_module("step06_sessions.main")
+
+    async def saved(events: Any, session: Any, context: Any) -> Any:
+        async for event in events:
+            yield event
+        main.save(session, context)
+
+    # The browser has the event loop of this thread.
+    with ThreadPoolExecutor() as thread, pytest.MonkeyPatch.context() as patch:
+        intact = thread.submit(record, "step06_sessions", "", "").result()
+        patch.setattr(main, "saved", saved)
+        return [intact, thread.submit(record, "step06_sessions", "", "").result()]
+
+
+def disk_of(recording: Recording, place: int) -> list[Any]:
+    """Return what the page has to show of the disk, computed from the recording alone."""
+    moment = recording.moments[place]
+    lines = [recording.lines[number] for number in recording.disks[moment.disk]]
+    ids = [line.id for line in lines]
+    return [
+        ["on disk" if m.entry in ids else "in memory only" for m in recording.history_at(moment)],
+        [f"{line.id} ← {line.parent}" if line.parent else line.id for line in lines],
+    ]
+
+
+def test_what_is_on_disk_is_shown_forwards_and_backwards(
+    open_page: Any, sessions: list[Recording]
+) -> None:
+    page = open_page(sessions, at="#1")
+    wanted = [list(map(disk_of, sessions, places)) for places in timeline(sessions)]
+    # Before and behind each change; in between all stays as it is.
+    changes = [n for n, (one, other) in enumerate(pairwise(wanted)) if one != other]
+    stops = sorted({0, len(wanted) - 1, *changes, *(n + 1 for n in changes)})
+    show = f"(stops) => stops.map((stop) => {{ show(stop + 1); return ({DISK})(); }})"
+    assert page.evaluate(show, stops) == [wanted[stop] for stop in stops]
+    assert page.evaluate(show, stops[::-1]) == [wanted[stop] for stop in stops[::-1]]
+    assert wanted[0] == [[["on disk"], ["00000001", "00000002"]], [["in memory only"], []]]
+
+
+def test_the_lines_of_the_file_unfold_and_lead_to_their_moments(
+    open_page: Any, sessions: list[Recording]
+) -> None:
+    page = open_page(sessions, at="#9999", size=(390, 844), locale="zh-CN")
+    assert page.locator(".disk summary").all_text_contents() == ["磁盘上 11 行"] * 2
+    assert page.locator(".entry:visible").count() == 0
+    page.locator(".disk summary").first.click()
+    page.wait_for_function("lanes.every((lane) => lane.disk.open)")
+    for entries in page.locator(".entries").all():
+        box = entries.bounding_box()
+        assert box["y"] + box["height"] < 844
+        last = entries.locator(".entry").last.bounding_box()
+        assert last["y"] + last["height"] <= box["y"] + box["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    found = Axe().run(page, ".history-pane")
+    assert found.violations_count == 0, found.generate_report()
+    page.locator(".entry", has_text="call_1 96").first.click()
+    places = [m.disk for m in sessions[0].moments]
+    assert walk_place(page, sessions) == places.index(len(sessions[0].disks) - 8)
+
+
+def walk_place(page: Page, recordings: list[Recording]) -> int:
+    """Return the place of the moment at which the first lane stands."""
+    return timeline(recordings)[step_of(page) - 1][0]
+
+
+def test_a_step_without_sessions_shows_nothing_of_a_disk(
+    open_page: Any, no_append: list[Recording]
+) -> None:
+    page = open_page(no_append, at="#9999")
+    assert page.locator(".disk, .entries, .kept").count() == 0
+    assert "disk" not in page.locator("body").inner_text()
 
 
 # Predict, then see why.

@@ -5,19 +5,25 @@ import re
 from ..language import say
 from ..screen import visible
 from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, OUTSIDE, RAISED, flow_of
-from .recording import Moment, Recording
+from .recorder import shortened
+from .recording import Line, Moment, Recording
+from .recording_file import changes
 from .timeline import folded
+
+LONGEST_LINE = 60  # characters of what stands in a line of a session file
 
 
 def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
     """Return a line for each statement: its number, its line, the history, what it did.
 
-    The pieces of a text count as one. `parts_at` is the place of the moment at which another
-    recording is no longer the same.
+    Behind it stands what is in the session file since then. The pieces of a text count as one.
+    `parts_at` is the place of the moment at which another recording is no longer the same.
     """
     flow, left_out = flow_of(recording.sources), folded(recording)
     lines, ask = [], None
-    for place, moment in enumerate(recording.moments):
+    for place, (change, moment) in enumerate(
+        zip(changes(recording), recording.moments, strict=True)
+    ):
         if place == parts_at:
             lines.append(f"      {say('here they part:')}")
         if moment.ask is not None and moment.ask != ask:
@@ -29,13 +35,16 @@ def listing(recording: Recording, parts_at: int | None = None) -> list[str]:
             )
             lines.append(visible(f"      {text}"))
         ask = moment.ask
-        if place in left_out and place != parts_at:
+        if place in left_out and place != parts_at and not change.written:
             continue
         number = flow.box_at(moment.file, moment.line)
         text = "" if number is None else "  " * flow.boxes[number].depth + flow.boxes[number].text
         history = len(recording.histories[moment.history])
         line = f"{place + 1:5} {where(moment):18} {history:3}  {text:50}  {outcome(moment)}"
         lines.append(visible(line.rstrip()).replace("\n", " "))
+        for written in change.written:
+            text = say("on disk now: {line}", line=line_in_words(recording.lines[written]))
+            lines.append(visible(f"      {text}"))
         if moment.ending:
             text = say("the run ends: {ending}", ending=in_words(moment.ending))
             lines += [visible(f"      {text}"), ""]
@@ -49,6 +58,12 @@ def where(moment: Moment) -> str:
 def outcome(moment: Moment) -> str:
     """Return what came of a statement: the value that decided it, or the event that people see."""
     return " ".join(filter(None, [moment.value, moment.event, moment.detail]))
+
+
+def line_in_words(line: Line) -> str:
+    """Return a line of a session file: its id, behind which one it comes, and what it says."""
+    words = [line.id, line.parent and f"← {line.parent}", line.kind, line.text]
+    return shortened(" ".join(filter(None, words)), LONGEST_LINE)
 
 
 def in_words(ending: str) -> str:

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from itertools import chain, repeat
 from pathlib import Path
@@ -27,6 +27,7 @@ from ..language import say
 from ..rules import matching, rule_name
 from ..screen import visible
 from ..watching import step_folder, watch_chat, watch_demo
+from .disk import Disk
 from .flow import INTERRUPTED, OUTSIDE, RAISED, Box, ending_of, flow_of, followed
 from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording, Tool
 from .recording_file import write
@@ -112,7 +113,7 @@ def listening() -> Iterator[Any]:
 def recorded(package: str, what: str, talk: Callable[[], object]) -> Recording:
     """Record what `talk` makes a step do. An exception that leaves the loop is the end of it."""
     onlooker = Onlooker(package, what)
-    with onlooker.in_place():
+    with onlooker.in_place(), onlooker.disk.watched():
         try:
             talk()
         except (Exception, KeyboardInterrupt) as error:
@@ -152,7 +153,10 @@ class Onlooker:
         self.stands: dict[FrameType, Place] = {}
         self.known: dict[int, tuple[int, Any]] = {}
         self.context: Any = None
+        self.latest: list[Any] = []  # The object for each message that was recorded.
         self.messages: list[Any] = []
+        self.disk = Disk(package)
+        self.recording.lines = self.disk.lines
         self.screen: Any = None
         self.run = self.turn = 0
         self.ask: int | None = None
@@ -261,7 +265,7 @@ class Onlooker:
         """Note how things stand now that the last statement is done."""
         if moment := self.now():
             moment.history, moment.ask = self.history(), self.ask
-            moment.screen = self.screen.tell()
+            moment.screen, moment.disk = self.screen.tell(), self.on_disk()
 
     def end(self, ending: str, detail: str = "") -> None:
         """A run is over: by itself, if no `ending` is given."""
@@ -290,15 +294,19 @@ class Onlooker:
             moment = Moment(max(self.run, 1), self.turn, file, ours[-1].lineno or 1)
             moment.ending, moment.detail = OUTSIDE, last_line(error)
             moment.history = moments[-1].history if moments else 0
-            moment.screen = self.screen.tell()
+            moment.screen, moment.disk = self.screen.tell(), self.on_disk()
             moments.append(moment)
 
     def close(self) -> None:
         """The conversation is over. What was printed last, such as the goodbye, belongs to it."""
         if self.recording.moments:
             last, screen = self.recording.moments[-1], self.screen.getvalue()
-            last.screen = last.screen if self.full else len(screen)
+            if not self.full:
+                last.screen, last.disk = len(screen), self.on_disk()
             self.recording.screen = screen[: last.screen]
+        messages = self.recording.messages
+        entries = map(self.disk.entry_of, self.latest)
+        messages[:] = [replace(m, entry=e) for m, e in zip(messages, entries, strict=True)]
 
     def history(self) -> int:
         """Return the place of the history as it is now among those of the recording, new or not."""
@@ -308,17 +316,27 @@ class Onlooker:
             histories.append(list(map(self.place, now, chain(histories[-1], repeat(None)))))
         return len(histories) - 1
 
+    def on_disk(self) -> int:
+        """Return the place of what is in the session file now, new or not."""
+        disks = self.recording.disks
+        if self.disk.now != disks[-1]:
+            disks.append(self.disk.now)
+        return len(disks) - 1
+
     def place(self, message: Any, before: int | None) -> int:
         """Return the place of a message; it is the same one only if it is the same object.
 
         A history that comes back from a file says the same as before, with objects of its own: so
-        a message may be the one that stood there `before`, too.
+        a message may be the one that stood there `before`, too, if it has the same entry.
         """
         if id(message) not in self.known:
-            messages, data = self.recording.messages, as_data(message)
-            if before is None or messages[before] != data:
+            messages, data, entry = self.recording.messages, as_data(message), self.disk.entry_of
+            other = before is None or entry(self.latest[before]) != entry(message)
+            if before is None or other or messages[before] != data:
                 before = len(messages)
                 messages.append(data)
+                self.latest.append(message)
+            self.latest[before] = message
             self.known[id(message)] = (before, message)
         return self.known[id(message)][0]
 

@@ -16,7 +16,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of any step as plain data; `answers` is the id of the call that a result is for."""
+    """A message of any step as plain data; `answers` is the id of the call that a result is for.
+
+    entry: the id under which a session file holds it, in a step that keeps sessions. It is no
+    part of what the message says.
+    """
 
     role: str
     text: str = ""
@@ -24,6 +28,20 @@ class Message:
     answers: str | None = None
     tool: str | None = None
     is_error: bool = False
+    entry: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a session file: `kind` is the role of its message, or else its type.
+
+    A line that could not be read has only its text.
+    """
+
+    kind: str = ""
+    id: str | None = None
+    parent: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +133,12 @@ class Moment(Statement):
 
     history: which of the recording's histories is the one that the model would see.
     screen: how many characters are on the terminal.
+    disk: which of the recording's disks is the session file.
     """
 
     history: int = 0
     screen: int = 0
+    disk: int = 0
 
 
 @dataclass(slots=True)
@@ -142,6 +162,7 @@ class Recording(Head):
 
     sources: the text of each file that was followed, as it ran, by its name within the step.
     messages: all that there ever were; a history is a list of places among them.
+    lines: all that ever were in a session file; a disk is a list of places among them.
     """
 
     sources: dict[str, str] = field(default_factory=dict)
@@ -149,6 +170,8 @@ class Recording(Head):
     messages: list[Message] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
     histories: list[list[int]] = field(default_factory=lambda: [[]])
+    lines: list[Line] = field(default_factory=list)
+    disks: list[list[int]] = field(default_factory=lambda: [[]])
     moments: list[Moment] = field(default_factory=list)
     screen: str = ""
 

@@ -16,14 +16,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from ..errors import UsageError
 from ..language import say
-from .recording import MOST_MOMENTS, Ask, Head, Message, Moment, Recording, Statement, Tool
+from .recording import MOST_MOMENTS, Ask, Head, Line, Message, Moment, Recording, Statement, Tool
 
 VERSION = 1
 LARGEST_FILE = 20_000_000  # bytes
 LARGEST_SOURCE = 200_000  # characters
 LARGEST_SCREEN = 5_000_000  # characters
 LARGEST_NUMBER = 2**53  # what a script in a browser counts exactly
-MOST_PLACES = 5_000_000  # in all histories together
+MOST_PLACES = 5_000_000  # in all histories and disks together
 MOST_RECORDINGS = 2
 MOST_SOURCES = 20
 LONG_TEXT = 80  # characters; a text that is shorter may be stored again on the screen
@@ -41,13 +41,16 @@ class Source:
 class Change(Statement):
     """A moment in the file: what it changes in the history and on the screen of the one before.
 
-    The history keeps so many messages (None: all), and then come those at the places in `add`. On
-    the screen come texts, or the text of a message, which is stored only once.
+    The history keeps so many messages (None: all), and then come those at the places in `add`; so
+    does the session file with `kept` and `written`. On the screen come texts, or the text of a
+    message, which is stored only once.
     """
 
     keep: int | None = None
     add: list[int] = field(default_factory=list)
     screen: list[str | int] = field(default_factory=list)
+    kept: int | None = None
+    written: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ KINDS: dict[str, Any] = {
     "source": Source,
     "tool": Tool,
     "message": Message,
+    "line": Line,
     "ask": StoredAsk,
     "moment": Change,
 }
@@ -87,11 +91,14 @@ def lines_of(recording: Recording) -> Iterator[str]:
     for name, text in recording.sources.items():
         yield line_of(Source(name, text))
     yield from map(line_of, recording.tools)
-    told = asked = 0
+    told = asked = seen = 0
     for change in changes(recording):
         messages = max([told, *(place + 1 for place in change.add)])
         yield from map(line_of, recording.messages[told:messages])
         told = messages
+        lines = max([seen, *(place + 1 for place in change.written)])
+        yield from map(line_of, recording.lines[seen:lines])
+        seen = lines
         while change.ask is not None and asked <= change.ask:
             ask = recording.asks[asked]
             yield line_of(StoredAsk(pieces(ask.key, recording, range(told)), ask.rule))
@@ -102,25 +109,29 @@ def lines_of(recording: Recording) -> Iterator[str]:
 def changes(recording: Recording) -> Iterator[Change]:
     """Give for each moment what it changes in the one before."""
     before: list[int] = []
+    disk_before: list[int] = []
     printed = 0
     for moment in recording.moments:
-        history = recording.histories[moment.history]
-        same = len(history) if history is before else common_length(before, history)
+        history, disk = recording.histories[moment.history], recording.disks[moment.disk]
+        keep, add = change_of(before, history)
+        kept, written = change_of(disk_before, disk)
         yield Change(
             **{field.name: getattr(moment, field.name) for field in fields(Statement)},
-            keep=None if same == len(before) else same,
-            add=history[same:],
+            keep=keep,
+            add=add,
             screen=pieces(recording.screen[printed : moment.screen], recording, history),
+            kept=kept,
+            written=written,
         )
-        before, printed = history, moment.screen
+        before, disk_before, printed = history, disk, moment.screen
 
 
-def common_length(one: list[int], other: list[int]) -> int:
-    """Return how many messages two histories have in common from the beginning on."""
-    length = 0
-    while length < min(len(one), len(other)) and one[length] == other[length]:
-        length += 1
-    return length
+def change_of(before: list[int], now: list[int]) -> tuple[int | None, list[int]]:
+    """Return how many places stay from the beginning on, None for all, and those that follow."""
+    same = len(now) if now is before else 0
+    while same < min(len(before), len(now)) and before[same] == now[same]:
+        same += 1
+    return None if same == len(before) else same, now[same:]
 
 
 def pieces(text: str, recording: Recording, history: Sequence[int]) -> list[str | int]:
@@ -258,6 +269,8 @@ class Reader:
                 recording.tools.append(value)
             case Message():
                 recording.messages.append(value)
+            case Line():
+                recording.lines.append(value)
             case StoredAsk(key=key, rule=rule):
                 recording.asks.append(Ask("".join(self.texts_of(key, recording)), rule))
             case Change():
@@ -277,25 +290,32 @@ class Reader:
         if change.ask is not None:
             limit("ask", change.ask, len(recording.asks) - 1)
         own = {field.name: getattr(change, field.name) for field in fields(Statement)}
-        history = self.history_of(change, recording, before.history)
+        for name, places, known in (
+            ("add", change.add, recording.messages),
+            ("written", change.written, recording.lines),
+        ):
+            for place in places:
+                limit(name, place, len(known) - 1)
+        history = self.changed(recording.histories, before.history, "keep", change.keep, change.add)
+        disk = self.changed(recording.disks, before.disk, "kept", change.kept, change.written)
         for text in self.texts_of(change.screen, recording):
             self.screen.append(text)
             self.printed += len(text)
-        recording.moments.append(Moment(**own, history=history, screen=self.printed))
+        recording.moments.append(Moment(**own, history=history, screen=self.printed, disk=disk))
 
-    def history_of(self, change: Change, recording: Recording, before: int) -> int:
-        """Return the place of the history that a moment leaves, new or not."""
-        old = recording.histories[before]
-        if change.keep is None and not change.add:
+    def changed(
+        self, lists: list[list[int]], before: int, name: str, keep: int | None, add: list[int]
+    ) -> int:
+        """Return the place of the history, or disk, that a moment leaves, new or not."""
+        old = lists[before]
+        if keep is None and not add:
             return before
-        keep = len(old) if change.keep is None else change.keep
-        limit("keep", keep, len(old))
-        for place in change.add:
-            limit("add", place, len(recording.messages) - 1)
-        recording.histories.append(old[:keep] + change.add)
-        self.places += keep + len(change.add)
-        limit("add", self.places, MOST_PLACES)
-        return len(recording.histories) - 1
+        keep = len(old) if keep is None else keep
+        limit(name, keep, len(old))
+        lists.append(old[:keep] + add)
+        self.places += len(lists[-1])
+        limit("place", self.places, MOST_PLACES)
+        return len(lists) - 1
 
     def texts_of(self, pieces: list[str | int], recording: Recording) -> Iterator[str]:
         """Give the texts of some pieces. Even of a few pieces they may be many."""

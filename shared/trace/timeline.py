@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from .recording import Message, Moment, Recording
+from .recording import Line, Message, Recording
 
 LARGEST_PRODUCT = 1_000_000  # moments of a turn, of one recording times those of the other
 
@@ -84,12 +84,13 @@ def parting(recordings: Sequence[Recording]) -> int | None:
     if len(recordings) == 1:
         return None
     heads = [[words.partition("(")[0] for words in words_of(r)] for r in recordings]
+    disks = [[written(r, disk) for disk in r.disks] for r in recordings]
     before = [-1, -1]
     for number, places in enumerate(timeline(recordings), 1):
         waits = any(now == then for now, then in zip(places, before, strict=True))
         one, other = (
-            (head[place], *state(recording, recording.moments[place]))
-            for recording, head, place in zip(recordings, heads, places, strict=True)
+            (head[place], disk[recording.moments[place].disk], *state(recording, place))
+            for recording, head, disk, place in zip(recordings, heads, disks, places, strict=True)
         )
         if waits or one != other:
             return number
@@ -97,11 +98,24 @@ def parting(recordings: Sequence[Recording]) -> int | None:
     return None
 
 
-def state(recording: Recording, moment: Moment) -> tuple[object, ...]:
+def state(recording: Recording, place: int) -> tuple[object, ...]:
     """Return what a moment shows of itself; what went before has been compared before."""
+    moment = recording.moments[place]
     history = recording.histories[moment.history]
     last = recording.messages[history[-1]] if history else None
     return (moment.value, moment.event, moment.detail, moment.screen, len(history), last)
+
+
+def written(recording: Recording, disk: list[int]) -> tuple[object, ...]:
+    """Return how many lines a disk has, and the last one. Instead of ids, it says which is meant.
+
+    The ids are other ones in each run of a program.
+    """
+    lines = [recording.lines[place] for place in disk]
+    last = lines[-1] if lines else Line()
+    ids = [line.id for line in lines]
+    parent = ids.index(last.parent) if last.parent in ids else None
+    return (len(lines), last.kind, parent, last.text)
 
 
 def difference(one: Recording, other: Recording) -> Difference:

@@ -6,18 +6,22 @@ class Lane {
     this.number = number;
     this.count = count;
     this.part = {};
-    for (const name of ["title", "place", "event", "state", "file", "count", "asked"]) {
-      this.part[name] = root.querySelector(`h2 .${name}, h3 .${name}, p.${name}`);
+    for (const name of ["title", "place", "event", "state", "file", "count", "asked", "saved"]) {
+      this.part[name] = root.querySelector(`h2 .${name}, h3 .${name}, p.${name}, summary.${name}`);
     }
     this.panes = {};
     for (const name of ["source", "flow", "screen", "history"]) this.panes[name] = root.querySelector(`.body.${name}`);
     this.list = root.querySelector("ol");
+    this.disk = root.querySelector(".disk");
+    this.entries = root.querySelector(".entries");
     this.readMoments();
     this.readPairs();
     this.buildSpots();
     this.buildScreen();
     this.rows = [];
     this.fresh = [];
+    this.entryRows = [];
+    this.freshEntries = [];
   }
 
   get name() {
@@ -30,13 +34,15 @@ class Lane {
     return this.cause ? say("broken") : this.name;
   }
 
-  // The recording says what a moment changes. Here each gets the history that it leaves.
+  // The recording says what a moment changes. Here each gets the history and the disk that it leaves.
   readMoments() {
     this.histories = [];
     this.cameWith = new Map();
     this.visits = this.spots.map(() => []);
     let history = [];
     let number = 0;
+    let disk = [];
+    this.writtenAt = new Map();
     this.moments.forEach((moment, place) => {
       history = history.slice(0, moment.keep).concat(moment.add ?? []);
       for (const message of moment.add ?? []) if (!this.cameWith.has(message)) this.cameWith.set(message, place);
@@ -44,6 +50,9 @@ class Lane {
       number = moment.history;
       if (number in this.histories) history = this.histories[number];
       else this.histories[number] = history;
+      if (moment.kept !== undefined || moment.written) disk = disk.slice(0, moment.kept).concat(moment.written ?? []);
+      for (const line of moment.written ?? []) if (!this.writtenAt.has(line)) this.writtenAt.set(line, place);
+      moment.disk = disk;
       this.visits[moment.spot].push(place);
     });
   }
@@ -124,6 +133,7 @@ class Lane {
       this.panes[name].setAttribute("aria-label", this.count > 1 ? `${say(title)}: ${this.name}` : say(title));
     }
     this.root.querySelector(".tools").replaceChildren(...this.toolSpecs());
+    this.entries?.setAttribute("aria-label", this.count > 1 ? `${say("the session file")}: ${this.name}` : say("the session file"));
     for (const row of this.rows.splice(0)) row.item.remove();
   }
 
@@ -153,6 +163,7 @@ class Lane {
     this.showScreen(place, before);
     this.showHistory(this.histories[moment.history], before < 0 ? [] : this.histories[this.moments[before].history]);
     this.showPairs(moment, place);
+    if (this.disk) this.showDisk(moment.disk, before < 0 ? [] : this.moments[before].disk);
     const ended = waits && place === this.moments.length - 1;
     this.root.classList.toggle("ended", ended);
     this.root.classList.toggle("waits", waits);
@@ -217,16 +228,8 @@ class Lane {
 
   // Only the messages behind those that stay are made again.
   showHistory(history, before) {
-    for (const item of this.fresh) item.classList.remove("new");
-    const same = commonLength(this.rows.map((row) => row.message), history);
-    for (const row of this.rows.splice(same)) row.item.remove();
-    for (const message of history.slice(same)) {
-      const row = this.row(message);
-      this.list.append(row.item);
-      this.rows.push(row);
-    }
-    this.fresh = this.rows.slice(commonLength(before, history)).map((row) => row.item);
-    for (const item of this.fresh) item.classList.add("new");
+    refill(this.list, this.rows, history, (message) => this.row(message));
+    this.fresh = renewed(this.fresh, this.rows, commonLength(before, history));
     set(this.part.count, say("messages: {count}", { count: history.length }));
   }
 
@@ -241,6 +244,8 @@ class Lane {
     if (message.is_error) head.append(element("span", "badge failed", say("error")));
     const orphan = element("span", "badge failed");
     head.append(orphan);
+    const saved = element("span", "kept");
+    if (this.disk) head.prepend(saved); // It floats: so it stays in the first line of a long head.
     if (place === this.differs) {
       item.classList.add("differs");
       head.append(element("span", "badge differs-badge", say("first difference")));
@@ -253,11 +258,35 @@ class Lane {
       item.append(line);
       return state;
     });
-    return { message: place, item, orphan, calls };
+    return { place, item, orphan, saved, calls };
+  }
+
+  // What is in the session file, and which messages would be lost if the power went now.
+  showDisk(disk, before) {
+    refill(this.entries, this.entryRows, disk, (line) => this.entryRow(line));
+    this.freshEntries = renewed(this.freshEntries, this.entryRows, commonLength(before, disk));
+    set(this.part.saved, say("lines on disk: {count}", { count: disk.length }));
+    const ids = new Set(disk.map((line) => this.lines[line].id));
+    for (const { place, saved } of this.rows) {
+      const { entry } = this.messages[place];
+      const isSaved = entry !== undefined && ids.has(entry);
+      set(saved, say(isSaved ? "on disk" : "in memory only"));
+      saved.classList.toggle("lost", !isSaved);
+    }
+  }
+
+  entryRow(place) {
+    const { kind = "", id, parent, text = "" } = this.lines[place];
+    const item = element("div", "entry");
+    const link = id === undefined ? "" : parent === undefined ? `${id} ` : `${id} ← ${parent} `;
+    item.append(element("span", "link", link), element("span", "role", kind), ` ${text}`);
+    item.title = item.textContent;
+    item.written = place;
+    return { place, item };
   }
 
   showPairs(moment, place) {
-    this.rows.forEach(({ message, orphan, calls }, at) => {
+    this.rows.forEach(({ place: message, orphan, calls }, at) => {
       const lost = lastUpTo(this.orphaned.get(at), moment.history);
       set(orphan, lost ? say("result without a call") : "");
       calls.forEach((state, n) => {
@@ -286,6 +315,7 @@ class Lane {
       [this.panes.flow, spot.box, spot.box],
       [this.panes.screen, this.printed[this.shown - 1]?.parentElement, this.printed[this.shown - 1]?.parentElement],
       [this.panes.history, news, this.rows.at(-1)?.item],
+      ...(this.disk ? [[this.entries, this.freshEntries[0] ?? this.entryRows.at(-1)?.item, this.entryRows.at(-1)?.item]] : []),
     ];
   }
 
@@ -307,9 +337,10 @@ class Lane {
 
   // The moment at which something that was clicked on happened: the next one, or else the first.
   momentOf(target) {
-    const part = target.closest(".line, .box, .piece, li");
+    const part = target.closest(".line, .box, .piece, .entry, li");
     if (part?.spot !== undefined) return this.visits[part.spot].find((place) => place > this.now) ?? this.visits[part.spot][0];
     if (part?.place !== undefined && part.matches(".piece")) return part.place;
+    if (part?.written !== undefined) return this.writtenAt.get(part.written);
     return part?.message === undefined ? undefined : this.cameWith.get(part.message);
   }
 }
@@ -328,6 +359,25 @@ function indented(json) {
 // Sets a text only if it is another one: most texts stay from move to move.
 function set(part, text) {
   if (part.textContent !== text) part.textContent = text;
+}
+
+// Only the rows behind those that stay are made again.
+function refill(list, rows, places, make) {
+  const same = commonLength(rows.map((row) => row.place), places);
+  for (const row of rows.splice(same)) row.item.remove();
+  for (const place of places.slice(same)) {
+    const row = make(place);
+    list.append(row.item);
+    rows.push(row);
+  }
+}
+
+// Marks the rows from a place on as new, and those that were so before no more.
+function renewed(before, rows, from) {
+  for (const item of before) item.classList.remove("new");
+  const items = rows.slice(from).map((row) => row.item);
+  for (const item of items) item.classList.add("new");
+  return items;
 }
 
 function commonLength(one, other) {

@@ -70,7 +70,7 @@ function scroll() {
     const zero = pane.getBoundingClientRect().top - pane.scrollTop;
     const top = first.getBoundingClientRect().top - zero;
     const bottom = end.getBoundingClientRect().bottom - zero;
-    const isText = pane.matches(".screen, .history");
+    const isText = pane.matches(".screen, .history, .entries");
     const margin = isText ? 4 : Math.min(60, height / 5);
     if (top >= pane.scrollTop + margin && bottom <= pane.scrollTop + height - margin) return [pane, pane.scrollTop];
     return [pane, Math.min(top - 4, isText ? bottom + 8 - height : (top + bottom - height) / 2)];
@@ -80,7 +80,7 @@ function scroll() {
 
 function speak() {
   const spoken = lanes.map((lane) => {
-    const [place, ...more] = ["place", "event", "count", "state"].map((name) => lane.part[name].textContent);
+    const [place, ...more] = ["place", "event", "count", "saved", "state"].map((name) => lane.part[name]?.textContent);
     const name = lanes.length > 1 ? `${lane.shortName}: ` : "";
     return name + [place, lane.statement, ...more].filter(Boolean).join(", ");
   });
@@ -160,7 +160,7 @@ document.addEventListener("keydown", (event) => {
   const name = keys[event.key];
   if (!name || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || prediction.dialog.open) return;
   const sideways = event.key === "ArrowRight" || event.key === "ArrowLeft";
-  if (!sideways && reachedWithTab && event.target.matches?.(".body")) return;
+  if (!sideways && reachedWithTab && event.target.matches?.(".body, .entries")) return;
   if (event.target.matches?.("[name=unit]") && event.key.startsWith("Arrow") && !sideways) return;
   // A focused button takes the space bar itself.
   if (event.key === " " && event.target.closest?.("button, summary, input")) return;
@@ -185,13 +185,21 @@ document.getElementById("pieces").addEventListener("click", ({ currentTarget }) 
   show(now);
 });
 
-// A click on a line, a box, a message or a piece of the screen goes to the moment it happened. Who
+// A click on a line, a box, a message, an entry or a piece of the screen goes to its moment. Who
 // selects a text to copy it does not want to go anywhere.
 for (const lane of lanes) {
   lane.root.addEventListener("click", (event) => {
-    if (!getSelection().isCollapsed || event.target.closest("details")) return;
+    if (!getSelection().isCollapsed || event.target.closest("summary, .tools")) return;
     const place = lane.momentOf(event.target);
     if (place !== undefined) { play(false); jump(stepOf(lane, place)); }
+  });
+}
+
+// Who looks into one session file looks into that of the other lane, too.
+for (const { disk } of lanes) {
+  disk?.addEventListener("toggle", () => {
+    for (const lane of lanes) lane.disk.open = disk.open;
+    scroll();
   });
 }
 
