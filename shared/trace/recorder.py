@@ -304,9 +304,10 @@ class Onlooker:
             if not self.full:
                 last.screen, last.disk = len(screen), self.on_disk()
             self.recording.screen = screen[: last.screen]
-        messages = self.recording.messages
-        entries = map(self.disk.entry_of, self.latest)
-        messages[:] = [replace(m, entry=e) for m, e in zip(messages, entries, strict=True)]
+        messages, ids = self.recording.messages, {line.id for line in self.disk.lines}
+        for place, message in enumerate(self.latest):
+            entry = self.disk.entry_of(message)
+            messages[place] = replace(messages[place], entry=entry if entry in ids else None)
 
     def history(self) -> int:
         """Return the place of the history as it is now among those of the recording, new or not."""

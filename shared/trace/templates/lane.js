@@ -7,7 +7,7 @@ class Lane {
     this.count = count;
     this.part = {};
     for (const name of ["title", "place", "event", "state", "file", "count", "asked", "saved"]) {
-      this.part[name] = root.querySelector(`h2 .${name}, h3 .${name}, p.${name}, summary.${name}`);
+      this.part[name] = root.querySelector(`h2 .${name}, h3 .${name}, p.${name}, summary .${name}`);
     }
     this.panes = {};
     for (const name of ["source", "flow", "screen", "history"]) this.panes[name] = root.querySelector(`.body.${name}`);
@@ -267,12 +267,13 @@ class Lane {
     this.freshEntries = renewed(this.freshEntries, this.entryRows, commonLength(before, disk));
     set(this.part.saved, say("lines on disk: {count}", { count: disk.length }));
     const ids = new Set(disk.map((line) => this.lines[line].id));
+    const inMemory = new Set(this.rows.map(({ place }) => this.messages[place].entry ?? null));
     for (const { place, saved } of this.rows) {
-      const { entry } = this.messages[place];
-      const isSaved = entry !== undefined && ids.has(entry);
+      const isSaved = ids.has(this.messages[place].entry ?? null);
       set(saved, say(isSaved ? "on disk" : "in memory only"));
       saved.classList.toggle("lost", !isSaved);
     }
+    for (const { place, item } of this.entryRows) item.classList.toggle("pale", !inMemory.has(this.lines[place].id));
   }
 
   entryRow(place) {
