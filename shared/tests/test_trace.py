@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ from shared.trace import recorder
 from shared.trace.command import beside, record_all
 from shared.trace.flow import INTERRUPTED, LOOP, OUTSIDE, RAISED, Flow, flow_of
 from shared.trace.listing import listing
-from shared.trace.recorder import record
+from shared.trace.recorder import record, recorded
 from shared.trace.recording import Message, Moment, Recording
 from shared.trace.timeline import parting
-from shared.watching import watch_chat, watch_demo
+from shared.watching import watch, watch_chat, watch_demo
 
 from .replay import Teller, replay
 
@@ -330,6 +331,13 @@ def test_a_history_is_kept_as_it_was_even_if_the_loop_forgets(changed: Callable[
     assert [message.role for message in last] == ["toolResult", "assistant"]
 
 
+def test_a_history_of_copies_is_the_same_history(changed: Callable[..., str]) -> None:
+    line = "        context.messages.append(assistant)\n"
+    copies = "        import copy; context.messages[:] = copy.deepcopy(context.messages)\n"
+    run = record(changed(line, line + copies), "帮我算 12*8", "")
+    assert run.histories[-1] == [0, 1, 2, 3]
+
+
 def test_what_comes_back_from_a_file_is_what_was_there_before() -> None:
     run = said("", "06")
     before = first = run.moments[0]
@@ -403,13 +411,34 @@ def test_what_is_on_disk_is_what_stands_in_the_file(
     assert on_disk(run, run.moments[-1]) == run.history_at(run.moments[-1])
 
 
+def test_what_was_in_the_file_before_is_on_disk_from_the_first_statement_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main: Any = importlib.import_module("step06_sessions.main")
+    folder: Any = importlib.import_module("step06_sessions.sessions.folder")
+
+    def chat(new: Callable[..., Any]) -> object:
+        with closing(new(tmp_path)) as session:
+            return main.chat(["你好"], session=session)
+
+    watch(lambda: chat(folder.start_session))
+    save_late(monkeypatch)
+    run = recorded("step06_sessions", "chat", lambda: watch(lambda: chat(folder.latest_session)))
+    assert len(run.disks[run.moments[0].disk]) == 3
+    *old, new = run.history_at(run.moments[0])
+    assert on_disk(run, run.moments[0]) == old
+    assert on_disk(run, run.moments[-1])[:3] == [*old, new]
+
+
 def test_who_says_the_same_again_has_not_saved_it_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     save_late(monkeypatch)
     demo = importlib.import_module("step06_sessions.demo")
     lines = ["帮我算 12*8", "/back 1", "帮我算 12*8", "/exit", "/exit"]
     monkeypatch.setattr(demo, "SCRIPT", lines)
     run = said("", "06")
-    again = [moment for moment in run.moments if moment.run == 2]
+    first, again = ([m for m in run.moments if m.run == number] for number in (1, 2))
+    assert on_disk(run, again[0]) == []
+    assert [m.entry for m in run.history_at(first[-1])] == [line.id for line in run.lines[1:5]]
     assert {len(run.disks[moment.disk]) for moment in again[:-1]} == {5}
     assert not any(on_disk(run, moment) for moment in again[:-1])
     assert len(on_disk(run, again[-1])) == 4
@@ -420,6 +449,12 @@ def test_a_failure_outside_the_loop_shows_what_had_been_saved(changed: Callable[
     run = record(changed(bye, "    context.messages.clear(1)", "06", "main.py"), "", "")
     assert run.moments[-1].ending == OUTSIDE
     assert len(run.disks[run.moments[-1].disk]) == 5
+
+
+def test_a_conversation_that_no_file_keeps_is_nowhere_on_a_disk() -> None:
+    run = said("你好", "06")
+    assert run.lines == []
+    assert {message.entry for message in run.messages} == {None}
 
 
 def test_the_listing_says_when_a_line_is_on_the_disk() -> None:

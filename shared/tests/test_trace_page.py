@@ -23,7 +23,7 @@ from shared.trace.bench import long_run
 from shared.trace.browser import launched
 from shared.trace.page import page as page_of
 from shared.trace.recorder import record
-from shared.trace.recording import Ask, Call, Message, Moment, Recording
+from shared.trace.recording import Ask, Call, Line, Message, Moment, Recording
 from shared.trace.timeline import difference, folded, parting, timeline
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium on this machine")
@@ -504,6 +504,17 @@ def test_the_lines_of_the_file_unfold_and_lead_to_their_moments(
 def walk_place(page: Page, recordings: list[Recording]) -> int:
     """Return the place of the moment at which the first lane stands."""
     return timeline(recordings)[step_of(page) - 1][0]
+
+
+def test_a_line_that_is_gone_from_the_file_is_gone_from_the_list(open_page: Any) -> None:
+    recording = Recording("step", "chat", sources={"a.py": "what()\n"})
+    recording.lines = [Line("session", "1"), Line(text="{torn"), Line("user", "2", "1")]
+    recording.disks = [[], [0, 1], [0, 2]]
+    recording.moments = [Moment(1, 1, "a.py", 1, disk=disk) for disk in (1, 1, 2)]
+    page = open_page([recording])
+    show = f"(stops) => stops.map((stop) => {{ show(stop); return ({DISK})()[0][1]; }})"
+    torn, whole = ["1", ""], ["1", "2 ← 1"]
+    assert page.evaluate(show, [1, 2, 3, 1]) == [torn, torn, whole, torn]
 
 
 def test_a_step_without_sessions_shows_nothing_of_a_disk(

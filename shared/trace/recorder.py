@@ -153,7 +153,7 @@ class Onlooker:
         self.stands: dict[FrameType, Place] = {}
         self.known: dict[int, tuple[int, Any]] = {}
         self.context: Any = None
-        self.latest: list[Any] = []  # The object for each message that was recorded.
+        self.objects: list[Any] = []  # The last one that each message of the recording was.
         self.messages: list[Any] = []
         self.disk = Disk(package)
         self.recording.lines = self.disk.lines
@@ -305,7 +305,7 @@ class Onlooker:
                 last.screen, last.disk = len(screen), self.on_disk()
             self.recording.screen = screen[: last.screen]
         messages, ids = self.recording.messages, {line.id for line in self.disk.lines}
-        for place, message in enumerate(self.latest):
+        for place, message in enumerate(self.objects):
             entry = self.disk.entry_of(message)
             messages[place] = replace(messages[place], entry=entry if entry in ids else None)
 
@@ -331,13 +331,13 @@ class Onlooker:
         a message may be the one that stood there `before`, too, if it has the same entry.
         """
         if id(message) not in self.known:
-            messages, data, entry = self.recording.messages, as_data(message), self.disk.entry_of
-            other = before is None or entry(self.latest[before]) != entry(message)
+            messages, data, entry_of = self.recording.messages, as_data(message), self.disk.entry_of
+            other = before is None or entry_of(self.objects[before]) != entry_of(message)
             if before is None or other or messages[before] != data:
                 before = len(messages)
                 messages.append(data)
-                self.latest.append(message)
-            self.latest[before] = message
+                self.objects.append(message)
+            self.objects[before] = message
             self.known[id(message)] = (before, message)
         return self.known[id(message)][0]
 

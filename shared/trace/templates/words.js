@@ -38,7 +38,7 @@ const chinese = {
   "on disk": "在磁盘上",
   "in memory only": "只在内存里",
   "the session file": "会话文件",
-  "pale: not in the history": "淡的不在历史里",
+  "pale: not in the history": "淡的：不在历史里",
   "lines on disk: {count}": "磁盘上 {count} 行",
   "ended": "已结束",
   "waits for the other": "在等另一边",
