@@ -468,7 +468,7 @@ def disk_of(recording: Recording, place: int) -> list[Any]:
 def test_what_is_on_disk_is_shown_forwards_and_backwards(
     open_page: Any, sessions: list[Recording]
 ) -> None:
-    page = open_page(sessions, at="#1")
+    page = open_page(sessions, at="#1", size=(390, 844))
     wanted = [list(map(disk_of, sessions, places)) for places in timeline(sessions)]
     # Before and behind each change; in between all stays as it is.
     changes = [n for n, (one, other) in enumerate(pairwise(wanted)) if one != other]
@@ -515,14 +515,6 @@ def test_a_line_that_is_gone_from_the_file_is_gone_from_the_list(open_page: Any)
     show = f"(stops) => stops.map((stop) => {{ show(stop); return ({DISK})()[0][1]; }})"
     torn, whole = ["1", ""], ["1", "2 ← 1"]
     assert page.evaluate(show, [1, 2, 3, 1]) == [torn, torn, whole, torn]
-
-
-def test_a_step_without_sessions_shows_nothing_of_a_disk(
-    open_page: Any, no_append: list[Recording]
-) -> None:
-    page = open_page(no_append, at="#9999")
-    assert page.locator(".disk, .entries, .kept").count() == 0
-    assert "disk" not in page.locator("body").inner_text()
 
 
 # Predict, then see why.
@@ -575,6 +567,9 @@ def test_what_differs_first_is_tinted_in_both_lanes(
         assert messages[lane] == recording.messages[place].text
         assert rows[lane].rstrip("\n") == recording.screen[start:end]
     assert page.locator(".line.changed").count() == 1
+    # A step without sessions has nothing on a disk.
+    assert page.locator(".disk, .entries, .kept").count() == 0
+    assert "disk" not in page.locator("main").inner_text()
 
 
 def test_a_lane_that_has_ended_says_so_and_is_grey(open_page: Any) -> None:
