@@ -27,6 +27,9 @@ ASKED = (
     "sessions.tree.SessionTree",
 )
 HELLO, CALCULATE, ASK = "你好", "帮我算 12*8", "刚才算的是多少"
+CORRECTED = (
+    "写错参数"  # The first turn of its run has a call that is refused, the second calculates.
+)
 FALLBACK = "这句话没有命中任何规则，我只能用兜底回复了。"
 NOTES = ["买牛奶", '引号 " 和 \\n 反斜线', "两  个空格", "/back 1", "12*8"]
 
@@ -73,6 +76,8 @@ def task4(package: str) -> Verdict:
 
 def all_else(package: str) -> Verdict | None:
     """Return what was changed although no task asks for it, and what that does."""
+    if not talked(package, [HELLO, "/exit"]).entries:
+        return not_yet(say("nothing is saved any more, not even by a run that ends well"))
     known = pinned_run(HERE, "demo").transcript
     seen = play_demo(package)
     if found := unasked_change(package, ASKED) or changed_rule(package, HERE):
@@ -93,11 +98,11 @@ def all_else(package: str) -> Verdict | None:
 
 
 def killed_verdict(package: str) -> Verdict | None:
-    """Kill a run in the middle of its tool: nothing of it may be on the disk."""
-    entries = left_by_a_killed_run()
+    """Kill a run in a tool of its first or second turn: nothing of it may be on the disk."""
+    entries = left_by_a_killed_run() or left_by_a_killed_run(CORRECTED)
     if not entries:
         return None
-    guess = say("save is called in `saved`, before the first event and before each further one")
+    guess = say("`saved` still calls save before the run is over: look inside its `async for`")
     return not_yet(
         say("a run that is killed in its tool still leaves something on the disk"),
         where=say("the texts in the file"),
@@ -118,10 +123,10 @@ def saved_at_once(package: str) -> Verdict | None:
     )
 
 
-def left_by_a_killed_run() -> list[dict[str, Any]]:
-    """Kill the program while its tool runs, and return the entries that it left."""
+def left_by_a_killed_run(sentence: str = CALCULATE) -> list[dict[str, Any]]:
+    """Kill the program while calc runs, and return the entries that it left."""
     with empty_folder() as folder:
-        killed_run("step06_sessions", CALCULATE, folder)
+        killed_run("step06_sessions", sentence, folder)
         return entries_in(folder)
 
 
@@ -204,9 +209,10 @@ def first_note_verdict(package: str) -> Verdict | None:
     kept = talked(
         package, ["/note a", "/exit"], [HELLO, "/note b", "/exit"], ["/back 1", "/note c"]
     )
-    kinds = [entry["type"] for entry in kept.entries]
-    parents = [entry["parentId"] for entry in kept.entries]
-    ids = [None, *(entry["id"] for entry in kept.entries)]
+    entries = [entry for entry in kept.entries if entry["type"] in ("note", "message")]
+    kinds = [entry["type"] for entry in entries]
+    parents = [kept.parent(entry, kinds) for entry in entries]
+    ids = [None, *(entry["id"] for entry in entries)]
     if kinds == ["note", "message", "message", "note", "note"] and parents[4] == ids[1]:
         return None
     return not_yet(
@@ -284,7 +290,7 @@ def untouched_before(package: str, said: Sequence[str]) -> Verdict | None:
         )
     if any(entry["type"] == "message" for entry in kept.entries[len(before) :]):
         return not_yet(
-            say("going back is written as a message, and the model sees it"),
+            say("going back is written as a message"),
             guess=say("an entry of a type of its own is passed through"),
         )
     return None

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,6 +50,15 @@ class Kept:
             path.append(by_id[next_id])
             next_id = path[-1]["parentId"]
         return path[::-1]
+
+    def parent(self, entry: dict[str, Any], kinds: Collection[str]) -> str | None:
+        """Return the id of the entry that this one follows; only those of some types count."""
+        by_id = {entry["id"]: entry for entry in self.entries}
+        for _ in self.entries:
+            entry = by_id.get(entry["parentId"], {})
+            if not entry or entry["type"] in kinds:
+                break
+        return entry.get("id")
 
 
 @contextmanager
@@ -97,9 +106,13 @@ def entries_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def texts_of(entries: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the texts of the messages among some entries."""
+    """Return the texts of the messages among some entries; unknown roles are left out."""
     messages = [entry["message"] for entry in entries if entry["type"] == "message"]
-    return ["".join(block.get("text", "") for block in m["content"]) for m in messages]
+    return [
+        "".join(block.get("text", "") for block in message["content"])
+        for message in messages
+        if message["role"] in ("user", "assistant", "toolResult")
+    ]
 
 
 def killed_run(package: str, sentence: str, folder: Path) -> None:

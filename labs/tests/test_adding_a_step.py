@@ -48,7 +48,12 @@ def house(tmp_path: Path) -> Path:
 def run_in(house: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     # The pytest in there is not a part of this one, and need not have more processes than one.
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    own = {"PYTEST_XDIST_AUTO_NUM_WORKERS": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    # What it says stands in the messages of its assertions, or in an exit status.
+    own = {
+        "PYTEST_ADDOPTS": "--assert=plain -p no:cacheprovider",
+        "PYTEST_XDIST_AUTO_NUM_WORKERS": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=house,
@@ -61,7 +66,7 @@ def run_in(house: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def run_tests(house: Path) -> subprocess.CompletedProcess[str]:
     """Run the tests that look at every step, but for those that try commands."""
-    options = ["-p", "no:cacheprovider", "--tb=short", "-k", "not works"]
+    options = ["--tb=short", "-k", "not works"]
     return run_in(house, "-m", "pytest", *options, *TESTS)
 
 

@@ -125,6 +125,7 @@ def test_every_change_is_seen_by_a_test_of_its_step(tmp_path: Path) -> None:
             "pytest",
             "-rf",
             "--tb=no",
+            "--assert=plain",  # Nobody reads why they fail.
             "-p",
             "no:cacheprovider",
             *tests.values(),

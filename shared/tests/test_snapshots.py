@@ -40,7 +40,7 @@ def test_an_update_writes_only_what_it_pins(copy: Path, part: str) -> None:
     before = contents(copy)
     tests = [f"{STEP.name}/tests/test_demo.py", f"{STEP.name}/tests/test_main.py"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--snapshot-update", "-k", part, *tests],
+        [sys.executable, "-m", "pytest", "--assert=plain", "--snapshot-update", "-k", part, *tests],
         cwd=copy,
         capture_output=True,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},

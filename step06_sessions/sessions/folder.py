@@ -85,7 +85,7 @@ def notices(path: Path, cwd: Path, reading: Reading) -> Iterator[str]:
     if reading.lost:
         yield f"第 {'、'.join(map(str, reading.lost))} 行读不懂，跳过了，还留在文件里"
     if answered := made_up(history, stored):
-        yield f"上次中断时有 {len(answered)} 次工具调用没有结果，已按出错补上"
+        yield f"有 {len(answered)} 次工具调用找不到结果，已按出错补上"
     if reading.cwd is not None and Path(reading.cwd) != cwd:
         yield f"它开始于 {visible_line(reading.cwd)}，现在工具在 {visible_line(str(cwd))} 里工作"
 

@@ -47,8 +47,10 @@ def refuse_all_but_files(path: Path) -> None:
     name = visible_line(str(path))
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)  # To open a FIFO would be to wait for somebody.
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         raise SessionError(f"没有会话文件 {name}，用 --list 看看有哪些") from None
+    except OSError as error:
+        raise SessionError(f"会话文件 {name} 读不了：{error.strerror}") from None
     if not is_file:
         raise SessionError(f"{name} 不是普通文件，请给出一个会话文件")
 
@@ -72,7 +74,7 @@ def read_header(line: bytes) -> str | None:
     """Return the folder that a session was begun in, if its first line says so."""
     match object_in(line.removeprefix(codecs.BOM_UTF8)):
         case {"type": "session", "version": int(version)} if version > VERSION:
-            raise ValueError(f"它的版本是 {version}，这里只认得版本 {VERSION}，请换新的程序打开")
+            raise ValueError(f"它的版本是 {version}，这里只认得版本 {VERSION}，请用新版程序打开")
         case {"type": "session", "version": 1, "cwd": str(cwd)}:
             return cwd
         case {"type": "session", "version": 1}:
@@ -85,7 +87,7 @@ def add(reading: Reading, number: int, entry: Entry, known: set[str]) -> None:
     parent = entry.parent_id
     if parent is not None and parent not in reading.tree.entries:
         if parent in known:
-            raise ValueError(f"第 {number} 行的 parentId 成了环：它指向自己或后面的条目")
+            raise ValueError(f"第 {number} 行的 parentId 成环或乱序：它没有指向前面的条目")
         if not reading.lost:
             raise ValueError(f"第 {number} 行的 parentId 指向不存在的条目 {parent}")
         # The parent is lost, so the entry goes on where the lost line stood.

@@ -72,7 +72,7 @@ def test_what_is_wrong_is_said_before_the_conversation_goes_on(tmp_path: Path) -
         assert session.notices == [
             "接着 s.jsonl：4 条消息",
             "第 3 行读不懂，跳过了，还留在文件里",
-            "上次中断时有 2 次工具调用没有结果，已按出错补上",
+            "有 2 次工具调用找不到结果，已按出错补上",
             rf"它开始于 /elsewhere\n，现在工具在 {tmp_path} 里工作",
         ]
 

@@ -146,8 +146,11 @@ REFUSED = {
         [HEADER, entry("1", None), entry("2", "9")],
         "第 3 行的 parentId 指向不存在",
     ),
-    "itself": ([HEADER, entry("1", "1")], "第 2 行的 parentId 成了环"),
-    "circle": ([HEADER, entry("1", "2"), entry("2", "1")], "第 2 行的 parentId 成了环"),
+    "itself": ([HEADER, entry("1", "1")], "第 2 行的 parentId 成环或乱序"),
+    "circle": (
+        [HEADER, entry("1", "2"), entry("2", "1")],
+        "第 2 行的 parentId 成环或乱序",
+    ),
     "used id": ([HEADER, entry("1", None), entry("1", None, said("b"))], "第 3 行的 id 1 已经用过"),
 }
 
