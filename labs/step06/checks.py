@@ -27,9 +27,7 @@ ASKED = (
     "sessions.tree.SessionTree",
 )
 HELLO, CALCULATE, ASK = "你好", "帮我算 12*8", "刚才算的是多少"
-CORRECTED = (
-    "写错参数"  # The first turn of its run has a call that is refused, the second calculates.
-)
+CORRECTED = "写错参数"  # Its first turn has a call that is refused; the second calculates.
 FALLBACK = "这句话没有命中任何规则，我只能用兜底回复了。"
 NOTES = ["买牛奶", '引号 " 和 \\n 反斜线', "两  个空格", "/back 1", "12*8"]
 
