@@ -81,17 +81,20 @@ def test_the_loop_of_the_chapter_is_what_can_come_after_what() -> None:
     }
 
 
-def test_the_functions_that_the_loop_awaits_are_followed_wherever_they_stand() -> None:
-    body = "await near()\nplain()\nawait self.method()\n"
+def test_the_functions_of_the_same_file_that_the_loop_awaits_are_followed() -> None:
+    body = "await near()\nplain()\nawait self.method()\nawait far()\n"
     loop = f"async def run_agent_loop():\n{textwrap.indent(body, '    ')}"
-    near = "async def near():\n    await far()\n\ndef plain():\n    pass\n"
+    near = (
+        "async def near():\n    await nearer()\n\n"
+        "async def nearer():\n    a()\n\ndef plain():\n    pass\n"
+    )
     other = "async def far():\n    a()\n\nasync def method():\n    b()\n"
     flow = flow_of({"agent_loop.py": f"{loop}\n{near}", "other.py": other})
     functions = [(box.file, box.function) for box in flow.boxes]
     assert list(dict.fromkeys(functions)) == [
         ("agent_loop.py", "run_agent_loop"),
         ("agent_loop.py", "near"),
-        ("other.py", "far"),
+        ("agent_loop.py", "nearer"),
     ]
 
 

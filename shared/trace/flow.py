@@ -1,7 +1,7 @@
 """The control flow of a loop, from its syntax tree: a box for each statement, and their order.
 
-The loop is `run_agent_loop`. The `async` functions that it calls by name, and those that they call,
-belong to it, in whatever file of the step they stand.
+The loop is `run_agent_loop`. The `async` functions of its file that it calls by name, and those
+that they call, belong to it. What it calls in other files is one statement, whatever goes on there.
 """
 
 import ast
@@ -73,11 +73,12 @@ def flow_of(sources: Mapping[str, str]) -> Flow:
 
 def followed(sources: Mapping[str, str]) -> list[tuple[str, Function]]:
     """Return the loop, and the functions that belong to it, each with the name of its file."""
-    known: dict[str, tuple[str, Function]] = {}
     for file, source in sources.items():
-        for node in parsed(source):
-            if isinstance(node, Function):
-                known.setdefault(node.name, (file, node))
+        known = {node.name: (file, node) for node in parsed(source) if isinstance(node, Function)}
+        if LOOP in known:
+            break
+    else:
+        return []
     found: dict[str, tuple[str, Function]] = {}
     waiting = [LOOP]
     while waiting:

@@ -393,7 +393,8 @@ def in_words(value: object) -> str:
 
 
 def last_line(error: BaseException) -> str:
-    return shortened(traceback.format_exception_only(error)[-1], LONGEST_DETAIL)
+    words = traceback.format_exception_only(error)[-1]
+    return shortened(words.removeprefix(f"{type(error).__module__}."), LONGEST_DETAIL)
 
 
 def call_words(call: Any) -> str:
