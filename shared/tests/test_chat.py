@@ -27,6 +27,11 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
 
 
+def has_cancel(step: Path) -> bool:
+    """Return whether Ctrl-C stops an answer in this step, and a turn that failed has an end."""
+    return (step / "cancel.py").exists()
+
+
 def answer(step: Path, typed: str | bytes, **environment: str) -> str:
     """Pipe what was typed into a step and return what it prints, which must be no traceback."""
     done = subprocess.run(
@@ -44,7 +49,8 @@ def test_a_pipe_is_answered_and_shown_as_if_typed(step: Path) -> None:
     # An editor may have put a byte order mark in front.
     shown = answer(step, "\ufeff断线\n\n  /exit  \n你好\n")
     assert "你> 断线\n" in shown
-    assert "助手> 我正说到一半，\n[错误] 连接断了\n\n你> \n你>   /exit" in shown
+    end = "[第 1 轮结束]\n" if has_cancel(step) else ""
+    assert f"助手> 我正说到一半，\n[错误] 连接断了\n{end}\n你> \n你>   /exit" in shown
     assert shown.endswith(GOODBYE.format(1))
 
 
@@ -214,7 +220,7 @@ chat(["你好"], delay=60)
 
 @posix
 @each_step
-def test_ctrl_c_in_the_middle_of_an_answer_leaves_too(step: Path) -> None:
+def test_ctrl_c_in_the_middle_of_an_answer_leaves_or_stops_it(step: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", TYPING_SLOWLY.format(step.name)],
         stdout=subprocess.PIPE,
@@ -227,4 +233,6 @@ def test_ctrl_c_in_the_middle_of_an_answer_leaves_too(step: Path) -> None:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate()
     assert (process.returncode, errors) == (0, b"")
-    assert rest.decode() == "\n再见。（本次对话共 1 条消息）\n"
+    stopped = "（已取消）\n[第 1 轮结束]\n\n再见。（本次对话共 2 条消息）\n"
+    left = "\n再见。（本次对话共 1 条消息）\n"
+    assert rest.decode() == (stopped if has_cancel(step) else left)

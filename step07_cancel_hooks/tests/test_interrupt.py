@@ -1,0 +1,154 @@
+"""Ctrl-C and y/n in a real terminal: what stops, what goes on, and that the prompt comes back."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs a terminal and /proc")
+
+PROMPT = "你> "
+PACKAGE = __package__.split(".")[0]
+# In a session of its own, with the signals set as they are in a shell.
+START = """
+import fcntl, runpy, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[1:] = ["--no-session"]
+runpy.run_module({package!r}, run_name="__main__")
+"""
+
+
+class Terminal:
+    """Somebody at a terminal on which the step runs."""
+
+    def __init__(self, cwd: Path) -> None:
+        import pty
+
+        self.side, stream = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", START.format(package=PACKAGE)],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "dumb"},
+            stdin=stream,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+        )
+        os.close(stream)
+        self.shown = b""
+
+    def wait_for(self, text: str) -> str:
+        """Read until `text` is on the screen, and return what came up to there."""
+        wanted = text.encode()
+        while wanted not in self.shown:
+            ready, _, _ = select.select([self.side], [], [], 10)
+            assert ready, self.shown.decode()
+            try:
+                chunk = os.read(self.side, 1024)
+            except OSError:  # Linux says so when the other side is gone.
+                chunk = b""
+            assert chunk, self.shown.decode()
+            self.shown += chunk
+        before, _, self.shown = self.shown.partition(wanted)
+        return before.decode("utf-8", "replace")
+
+    def type(self, keys: str) -> None:
+        os.write(self.side, keys.encode())
+
+    def say(self, sentence: str) -> None:
+        self.wait_for(PROMPT)
+        self.type(f"{sentence}\r")
+
+    def run_the_command(self) -> None:
+        """Say the sentence that leads to a command of a minute, agree, and wait until it runs."""
+        self.say("等一分钟")
+        self.wait_for("运行 sleep 60 吗？(y/n) ")
+        self.type("y\r")
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        while not children.read_text():
+            select.select([], [], [], 0.01)
+
+    def leaves_on_ctrl_c(self) -> int:
+        """Press Ctrl-C. One that comes before the prompt listens is lost: press it again."""
+        while self.process.poll() is None:
+            self.type("\x03")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.5)
+        return self.leaves()
+
+    def leaves(self) -> int:
+        self.wait_for("再见。（")
+        return self.process.wait(timeout=10)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path)
+    yield terminal
+    terminal.process.kill()
+    terminal.process.wait()
+    os.close(terminal.side)
+
+
+def test_while_the_model_speaks_it_stops_that_and_the_prompt_is_back(terminal: Terminal) -> None:
+    terminal.say("你好")
+    terminal.wait_for("助手> 你好")
+    terminal.type("\x03")
+    assert terminal.wait_for("[第 1 轮结束]").rstrip().endswith("（已取消）")
+    terminal.wait_for(PROMPT)
+    terminal.type("/exit\r")
+    assert terminal.leaves() == 0
+
+
+def test_in_a_command_it_kills_that_and_the_next_sentence_is_answered(terminal: Terminal) -> None:
+    terminal.run_the_command()
+    terminal.type("\x03")
+    assert "（已取消）（出错）" in terminal.wait_for("[第 1 轮结束]")
+    terminal.say("你好")
+    terminal.wait_for("[第 1 轮结束]")
+    terminal.wait_for(PROMPT)
+    assert terminal.leaves_on_ctrl_c() == 0
+
+
+@pytest.mark.parametrize("answer", ["n\r", "\r", "\x04"])
+def test_a_command_that_nobody_agrees_to_is_not_run(terminal: Terminal, answer: str) -> None:
+    terminal.say("等一分钟")
+    terminal.wait_for("(y/n) ")
+    terminal.type(answer)
+    shown = terminal.wait_for("[第 2 轮结束]")
+    assert "用户没有同意运行这条命令（出错）" in shown
+    assert "好，那就不运行。" in shown
+
+
+def test_in_the_question_it_stops_the_run(terminal: Terminal) -> None:
+    terminal.say("等一分钟")
+    terminal.wait_for("(y/n) ")
+    terminal.type("\x03")
+    assert "用户没有同意运行这条命令（出错）" in terminal.wait_for("[第 1 轮结束]")
+    terminal.say("/exit")
+    assert terminal.leaves() == 0
+
+
+def test_twice_it_leaves_whatever_goes_on(terminal: Terminal) -> None:
+    terminal.run_the_command()
+    terminal.type("\x03")
+    terminal.wait_for("^C")
+    assert terminal.leaves_on_ctrl_c() == 0
+
+
+def test_stopped_and_continued_it_goes_on(terminal: Terminal) -> None:
+    terminal.run_the_command()
+    for number in (signal.SIGSTOP, signal.SIGCONT):  # As Ctrl-Z and fg do.
+        os.kill(terminal.process.pid, number)
+    terminal.type("\x03")
+    assert "（已取消）（出错）" in terminal.wait_for("[第 1 轮结束]")
+    terminal.say("/exit")
+    assert terminal.leaves() == 0
