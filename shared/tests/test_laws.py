@@ -42,7 +42,7 @@ LONG_FUNCTIONS = {
     "with_grace": 21,  # A tool may end in many ways.
     "whole_stream": 22,  # So may a stream.
     "before_tool_call": 12,
-    "ctrl_c_cancels": 21,
+    "ctrl_c_cancels": 27,
     "talk": 15,
     "ask_user": 14,
     "activate": 20,  # An example is to be read in one piece.
