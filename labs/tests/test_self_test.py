@@ -9,9 +9,12 @@ from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from labs.breaks import find_break, run_broken, run_intact
 from shared.child import call_in_child
 from shared.steps import find_step
+from shared.watching import Run
 from step04_agent_loop.tools import create_tools
 from step05_tools.agent_loop import run_tool
 from step05_tools.fake_model import FakeModel
@@ -28,6 +31,9 @@ from step05_tools.tools.tool_types import ToolContext, ToolResult
 from step05_tools.tools.validate import Valid, validate
 
 step06: Any = importlib.import_module("step06_sessions.main")
+step07: Any = importlib.import_module("step07_cancel_hooks.main")
+step07_model: Any = importlib.import_module("step07_cancel_hooks.fake_model")
+step07_types: Any = importlib.import_module("step07_cancel_hooks.tools.tool_types")
 
 
 async def run(name: str, arguments: dict[str, object], cwd: Path) -> ToolResult:
@@ -163,9 +169,87 @@ async def test_sessions_4_a_tool_begins_when_its_call_was_passed_on(tmp_path: Pa
     assert context.messages[2].content[0].text == "早一步"
 
 
-def test_every_question_about_sessions_is_asked_once() -> None:
+async def test_cancel_1_a_tool_that_ignores_it_is_given_up_after_its_grace(tmp_path: Path) -> None:
+    assert step07.CancelToken().grace == 1.0
+    cancel = step07.CancelToken(grace=0.01)
+
+    async def deaf(args: dict[str, object], context: Any) -> Any:
+        cancel.cancel()
+        await asyncio.Event().wait()
+
+    tools = step07.ToolRegistry()
+    schema = {"type": "object", "properties": {}}
+    tools.register(step07_types.ToolDefinition("deaf", "", schema, deaf))
+    rule = step07_model.Rule(reply="", tool_call={"name": "deaf", "arguments": {}})
+    context = step07.Context([step07.user_text("go")])
+    events = step07.run_agent_loop(
+        stream_fn=step07.FakeModel([rule]),
+        context=context,
+        tools=tools,
+        tool_context=step07.ToolContext(tmp_path, cancel),
+    )
+    async with aclosing(events):
+        kinds = [event.type async for event in events]
+    assert kinds.count("turn_start") == 1
+    (result,) = context.messages[2:]
+    assert result.content[0].text == "已取消：工具没有停下来，等了 0.01 秒，不再等它"
+
+
+def test_cancel_2_who_leaves_needs_all_answered_and_a_cancel_does_not(tmp_path: Path) -> None:
+    change = find_break(find_step("07"), "calls-left-open")
+    assert run_broken(change, tmp_path).faults == ["call call_1 has no result"]
+    demo = Run(**call_in_child(tmp_path, "shared.watching:watch_demo", change.step))
+    assert "countdown → 已取消（出错）" in demo.transcript
+    assert demo.faults == []
+
+
+def test_cancel_3_what_a_hook_that_fails_does_depends_on_what_it_is(tmp_path: Path) -> None:
+    for folder in ("rule", "observer", "after"):
+        (tmp_path / folder).mkdir()
+    rule = run_intact(find_step("07"), "rule_with_a_fault", tmp_path / "rule")
+    assert "钩子 before_tool_call 出错：KeyError: 'paht'（出错）" in rule.transcript
+    assert "删掉了" not in rule.transcript
+    observer = run_intact(find_step("07"), "observer_with_a_fault", tmp_path / "observer")
+    assert observer.transcript.count("钩子 tool_result 出错") == 1
+    assert observer.transcript.count("[工具结果]") == 2
+    hooks = step07.Hooks()
+    hooks.on("after_tool_call", lambda call, result: 1 / 0, "h")
+    messages = step07.chat(["12*8"], cwd=tmp_path, hooks=hooks).messages
+    assert messages[2].is_error
+    assert messages[2].content[0].text == "h 的钩子 after_tool_call 出错：division by zero"
+
+
+def test_cancel_4_asked_first_the_user_agrees_to_another_command(tmp_path: Path) -> None:
+    change = find_break(find_step("07"), "agreed-to-another")
+    (tmp_path / "intact").mkdir()
+    intact = run_intact(find_step("07"), change.scene, tmp_path / "intact")
+    assert "运行 echo goodbye 吗？(y/n) y\n[工具结果] run_command → goodbye" in intact.transcript
+    broken = run_broken(change, tmp_path)
+    assert "运行 echo hello 吗？(y/n) y\n[工具结果] run_command → goodbye" in broken.transcript
+
+
+def test_cancel_5_a_model_that_raises_ends_a_run_and_no_conversation(tmp_path: Path) -> None:
+    run = run_intact(find_step("07"), "model_raises", tmp_path)
+    assert "助手> 我正说到\n[错误] 模型出错：连接被对方重置\n[第 1 轮结束]\n" in run.transcript
+    assert run.history == 'user "你好"\nuser "断线"\n'
+
+    class Raising:
+        def __init__(self, rules: object, **options: object) -> None: ...
+
+        async def __call__(self, context: Any, options: Any) -> Any:
+            raise ConnectionResetError
+            yield
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step06, "FakeModel", Raising)
+        with pytest.raises(ConnectionResetError):
+            step06.chat(["你好"], cwd=tmp_path)
+
+
+@pytest.mark.parametrize("step", ["step06", "step07"])
+def test_every_question_about_a_step_is_asked_once(step: str) -> None:
     for page in ("README.md", "README.zh-CN.md"):
-        text = (Path(__file__).parents[1] / "step06" / page).read_text("utf-8")
+        text = (Path(__file__).parents[1] / step / page).read_text("utf-8")
         assert [f"**{n}.** " in text for n in range(1, 6)] == [True] * 5
         assert text.count("<details>") == 5
 

@@ -76,6 +76,17 @@ def test_an_answer_is_judged_and_its_fault_is_named(
         assert "\n".join(lines).replace(str(root), "...") == snapshot
 
 
+BROUGHT = [(task, file) for task in TASKS for file in task.folder.glob("*.py")]
+
+
+@pytest.mark.filterwarnings("ignore")  # It may leave something behind.
+@pytest.mark.parametrize(("task", "file"), BROUGHT, ids=lambda value: getattr(value, "key", ""))
+def test_a_file_that_a_task_brings_is_not_yet_done(task: Task, file: Path, tmp_path: Path) -> None:
+    copy_step(task, tmp_path)
+    shutil.copy(file, tmp_path / task.step.name)
+    assert not look(task, tmp_path).done
+
+
 def test_every_task_but_the_first_knows_right_and_wrong_answers() -> None:
     for task in TASKS:
         if task not in FIRST_TASKS:

@@ -292,6 +292,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
         },
         "tests/test_agent_loop.py": {
             "test_a_run_ends_when_the_model_fails_and_keeps_nothing_of_that_turn": CHANGED,
+            "test_a_run_ends_when_the_model_raises": NEW,
             "test_a_run_ends_when_the_stream_stops_without_a_last_event": CHANGED,
             "test_an_error_behind_the_last_event_still_ends_the_run": GONE,
             "test_an_exception_that_is_no_failure_of_a_tool_passes": CHANGED,

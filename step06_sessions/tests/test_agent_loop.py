@@ -252,7 +252,7 @@ async def test_a_cancelled_run_stops_inside_its_tool() -> None:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets that event")
 
-    model = ScriptedModel(wants(call("c1", "wait")))
+    model = ScriptedModel(wants(call("c1", "wait")), says("never asked for"))
     task = asyncio.create_task(run(model, tools={"wait": wait_for_ever}))
     await inside.wait()
     task.cancel()

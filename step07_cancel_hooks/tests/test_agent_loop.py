@@ -1,7 +1,7 @@
 """The loop: its four ways to end, what it appends, and what it leaves behind."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -69,6 +69,20 @@ async def test_a_run_ends_when_the_model_fails_and_keeps_nothing_of_that_turn() 
 async def test_a_run_ends_when_the_stream_stops_without_a_last_event() -> None:
     events, context = await run(ScriptedModel([StreamStart(), ToolCallAnnounced(call("c1"))]))
     assert kinds(events) == ["turn_start", "start", "toolcall", "error", "turn_end"]
+    assert roles(context) == ["user"]
+
+
+async def test_a_run_ends_when_the_model_raises() -> None:
+    class Raising(ScriptedModel):
+        async def __call__(
+            self, context: Context, options: StreamOptions | None, /
+        ) -> AsyncGenerator[StreamEvent, None]:
+            yield StreamStart()
+            raise ConnectionResetError("reset by peer")
+
+    events, context = await run(Raising())
+    assert kinds(events) == ["turn_start", "start", "error", "turn_end"]
+    assert events[2] == StreamError("模型出错：reset by peer")
     assert roles(context) == ["user"]
 
 
@@ -253,7 +267,7 @@ async def test_a_cancelled_run_stops_inside_its_tool() -> None:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets that event")
 
-    model = ScriptedModel(wants(call("c1", "wait")))
+    model = ScriptedModel(wants(call("c1", "wait")), says("never asked for"))
     task = asyncio.create_task(run(model, tools={"wait": wait_for_ever}))
     await inside.wait()
     task.cancel()

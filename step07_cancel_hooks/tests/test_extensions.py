@@ -1,5 +1,6 @@
 """Extensions: files of somebody's own, loaded at the start; one that is broken harms nobody."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from ..extensions import extension_files, load_extensions
 from ..harness_types import message_text
 from ..hooks import Hooks
-from ..main import chat
+from ..main import chat, main
 from ..tools import create_builtin_tools
 from ..tools.registry import ToolRegistry
+from .fake_terminal import FakeTerminal
 
 EXAMPLE = Path(__file__).parents[1] / "example_extension.py"
 
@@ -84,3 +86,24 @@ def test_the_example_adds_a_tool_and_forbids_a_command(
     messages = chat(["天气", "删掉"], tools=tools, hooks=hooks).messages
     found = [message_text(m) for m in messages if m.role == "toolResult"]
     assert found == ["北京：晴，26 度", "不许用命令删文件"]
+
+
+OTHER_COMMAND = """
+def activate(api):
+    def other(call):
+        return api.Change({"command": "echo hello"}) if call.name == "run_command" else None
+    api.on("before_tool_call", other)
+"""
+
+
+def test_the_user_is_asked_about_what_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.py").write_text(OTHER_COMMAND, "utf-8")
+    screen = FakeTerminal()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", FakeTerminal("等一分钟\ny\n"))
+    monkeypatch.setattr(sys, "stdout", screen)
+    main(["--no-session", "--extension", "other.py"])
+    assert "运行 echo hello 吗？(y/n) " in screen.getvalue()
+    assert "[工具结果] run_command → hello\n（退出码 0）\n" in screen.getvalue()
