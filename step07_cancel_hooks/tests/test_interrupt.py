@@ -76,10 +76,17 @@ class Terminal:
         while not children.read_text():
             select.select([], [], [], 0.01)
 
+    def press_ctrl_c(self) -> None:
+        """Press Ctrl-C as a person does, who is slower than a prompt that begins to listen."""
+        state = Path(f"/proc/{self.process.pid}/stat")
+        while state.read_text().rpartition(") ")[2][0] not in "SZ":  # Asleep, or at its end.
+            select.select([], [], [], 0.01)
+        self.type("\x03")
+
     def leaves_on_ctrl_c(self) -> int:
-        """Press Ctrl-C. One that comes before the prompt listens is lost: press it again."""
+        """Press Ctrl-C, and again as long as it has stopped something and not the program."""
         while self.process.poll() is None:
-            self.type("\x03")
+            self.press_ctrl_c()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.5)
         return self.leaves()
@@ -101,7 +108,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_while_the_model_speaks_it_stops_that_and_the_prompt_is_back(terminal: Terminal) -> None:
     terminal.say("你好")
     terminal.wait_for("助手> 你好")
-    terminal.type("\x03")
+    terminal.press_ctrl_c()
     assert terminal.wait_for("[第 1 轮结束]").rstrip().endswith("（已取消）")
     terminal.wait_for(PROMPT)
     terminal.type("/exit\r")
@@ -110,7 +117,7 @@ def test_while_the_model_speaks_it_stops_that_and_the_prompt_is_back(terminal: T
 
 def test_in_a_command_it_kills_that_and_the_next_sentence_is_answered(terminal: Terminal) -> None:
     terminal.run_the_command()
-    terminal.type("\x03")
+    terminal.press_ctrl_c()
     assert "（已取消）（出错）" in terminal.wait_for("[第 1 轮结束]")
     terminal.say("你好")
     terminal.wait_for("[第 1 轮结束]")
@@ -131,7 +138,7 @@ def test_a_command_that_nobody_agrees_to_is_not_run(terminal: Terminal, answer: 
 def test_in_the_question_it_stops_the_run(terminal: Terminal) -> None:
     terminal.say("等一分钟")
     terminal.wait_for("(y/n) ")
-    terminal.type("\x03")
+    terminal.press_ctrl_c()
     assert "用户没有同意运行这条命令（出错）" in terminal.wait_for("[第 1 轮结束]")
     terminal.say("/exit")
     assert terminal.leaves() == 0
@@ -139,7 +146,7 @@ def test_in_the_question_it_stops_the_run(terminal: Terminal) -> None:
 
 def test_twice_it_leaves_whatever_goes_on(terminal: Terminal) -> None:
     terminal.run_the_command()
-    terminal.type("\x03")
+    terminal.press_ctrl_c()
     terminal.wait_for("^C")
     assert terminal.leaves_on_ctrl_c() == 0
 
@@ -148,7 +155,7 @@ def test_stopped_and_continued_it_goes_on(terminal: Terminal) -> None:
     terminal.run_the_command()
     for number in (signal.SIGSTOP, signal.SIGCONT):  # As Ctrl-Z and fg do.
         os.kill(terminal.process.pid, number)
-    terminal.type("\x03")
+    terminal.press_ctrl_c()
     assert "（已取消）（出错）" in terminal.wait_for("[第 1 轮结束]")
     terminal.say("/exit")
     assert terminal.leaves() == 0

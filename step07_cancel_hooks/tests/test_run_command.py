@@ -93,6 +93,24 @@ async def test_who_cancels_the_task_ends_the_command_too(tmp_path: Path) -> None
     assert not lives(pid)
 
 
+async def test_whenever_the_task_is_cancelled_nothing_lives_on(tmp_path: Path) -> None:
+    for moment in range(20):
+        task = asyncio.create_task(run("sleep 60 & sleep 60", tmp_path))
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not any(works_in(place, tmp_path) for place in processes())
+
+
+def works_in(stat: Path, folder: Path) -> bool:
+    try:
+        return stat.with_name("cwd").readlink() == folder
+    except OSError:  # It has ended, or is somebody else's.
+        return False
+
+
 async def test_a_command_that_prints_without_end_can_be_cancelled(tmp_path: Path) -> None:
     cancel = CancelToken()
     task = asyncio.create_task(run("yes", tmp_path, cancel))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from pathlib import Path
 from typing import cast
 
 from ..cancel import StoppedError, interruptible
@@ -22,16 +23,7 @@ async def run_command(args: dict[str, object], context: ToolContext) -> ToolResu
 
     When the run is cancelled or the time is over, it is killed together with all it has started.
     """
-    command = [*SHELL, cast(str, args["command"])]
-    process = await asyncio.create_subprocess_exec(
-        # In a session of its own it is a group that can be killed as one. It has no terminal.
-        *command,
-        cwd=context.cwd,
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=STDOUT,
-        start_new_session=True,
-    )
+    process = await started(cast(str, args["command"]), context.cwd)
     output = FirstOutput()
     reading = asyncio.ensure_future(output.read(cast(asyncio.StreamReader, process.stdout)))
     try:
@@ -48,6 +40,29 @@ async def run_command(args: dict[str, object], context: ToolContext) -> ToolResu
         await asyncio.wait({reading, asyncio.ensure_future(process.wait())}, timeout=1)
         reading.cancel()
     return ToolResult(f"{output.text()}\n（{end}）", is_error=end != "退出码 0")
+
+
+async def started(command: str, cwd: Path) -> Process:
+    """Start a command. Who is cancelled meanwhile leaves nothing of it behind either."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            # In a session of its own it is a group that can be killed as one. It has no terminal.
+            *SHELL,
+            command,
+            cwd=cwd,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        process = await starting
+        kill(process)
+        await process.wait()
+        raise
 
 
 async def ended(process: Process, reading: asyncio.Future[None]) -> None:
