@@ -1,6 +1,7 @@
 """What the tests of every step share."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,8 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONSAFEPATH"):
     os.environ.pop(name, None)
 # Texts are compared in English, whatever the locale of the reader.
 os.environ["LAB_LANG"] = "en"
+# What hypothesis has found out about Unicode serves the tests that run in a copy as well.
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(__file__).parent / ".hypothesis"))
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ class Extension:
 
     def context(self, cwd: Path) -> Any:
         """Return what a tool gets: it works in `cwd`, and can be cancelled."""
-        return importlib.import_module(f"{self.package}.tools.tool_types").ToolContext(cwd)
+        token = importlib.import_module(f"{self.package}.cancel").CancelToken(grace=0.5)
+        return importlib.import_module(f"{self.package}.tools.tool_types").ToolContext(cwd, token)
 
     async def result(
         self, name: str, arguments: dict[str, object], context: Any
