@@ -21,7 +21,7 @@ class CancelToken:
         self._callbacks: list[Callable[[], object]] = []
 
     def cancel(self) -> None:
-        """Ask everybody to stop. From another thread, use `loop.call_soon_threadsafe`."""
+        """Ask everybody to stop. From a thread or a signal, use `loop.call_soon_threadsafe`."""
         self.cancelled = True
         while self._callbacks:
             self._callbacks.pop()()
@@ -29,9 +29,9 @@ class CancelToken:
     @contextmanager
     def calling(self, callback: Callable[[], object]) -> Iterator[None]:
         """Call `callback` when the run is cancelled inside the block, or has been before."""
+        self._callbacks.append(callback)
         if self.cancelled:
             callback()
-        self._callbacks.append(callback)
         try:
             yield
         finally:
@@ -49,14 +49,16 @@ class StoppedError(Exception):
     """What was waited for was stopped, because the run was cancelled. The text is for the model."""
 
 
-async def interruptible(work: Callable[[], Awaitable[T]], cancel: CancelToken) -> T:
-    """Do `work` in this task; StoppedError as soon as the run is cancelled."""
-    if cancel.cancelled:
+async def interruptible(
+    work: Callable[[], Awaitable[T]], cancel: CancelToken, *, grace: float = 0.0
+) -> T:
+    """Do `work` in this task; StoppedError `grace` seconds after the run was cancelled."""
+    if cancel.cancelled and not grace:
         raise StoppedError(CANCELLED)
     now = asyncio.get_running_loop().time
     try:
         async with asyncio.timeout(None) as scope:
-            with cancel.calling(lambda: scope.reschedule(now())):
+            with cancel.calling(lambda: scope.reschedule(now() + grace)):
                 return await work()
     except TimeoutError:
         if scope.expired():
@@ -74,15 +76,17 @@ async def with_grace(work: Callable[[], Awaitable[T]], cancel: CancelToken) -> T
         raise StoppedError(CANCELLED)
     escaping: list[BaseException] = []
     task = asyncio.ensure_future(contained(work, escaping))
-    task.add_done_callback(lambda task: task.cancelled() or task.exception())  # Seen, whoever asks.
+    # What it raises counts as seen, even if nobody waits for it any more.
+    task.add_done_callback(lambda task: task.cancelled() or task.exception())
     try:
         await first_of(task, cancel)
         if not task.done():
             await asyncio.wait({task}, timeout=cancel.grace)
         in_time = task.done()
     finally:
-        if task.cancel():  # A task that ignores this as well goes on without us.
-            await asyncio.wait({task}, timeout=cancel.grace)
+        if task.cancel():
+            # A task that ignores this as well goes on without us.
+            await asyncio.wait({task}, timeout=cancel.grace / 10)
     if escaping:
         raise escaping[0]
     if not in_time:
@@ -106,3 +110,9 @@ async def first_of(task: asyncio.Future[T], cancel: CancelToken) -> None:
     asked = asyncio.get_running_loop().create_future()
     with cancel.calling(asked.cancel):
         await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+
+
+def is_being_cancelled() -> bool:
+    """Return whether a CancelledError in this task is meant for it, and is no failure of others."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from .cancel import CancelToken, interruptible
+from .confirm import confirming
 from .extensions import load_extensions
 from .harness_types import Context
 from .hooks import Hooks
@@ -52,6 +53,7 @@ def run_demo() -> Context:
     here = Path(__file__).parent
     for notice in load_extensions([here / "example_extension.py"], tools, hooks, here):
         print(f"[扩展] {notice}")
+    hooks.on("before_tool_call", confirming(lambda command: False), "确认")
     return chat(shown_lines(SCRIPT), cwd=here, tools=tools, hooks=hooks)
 
 

@@ -3,6 +3,7 @@
 An extension is code. It can do all that this program can do.
 """
 
+import asyncio
 import inspect
 import sys
 import traceback
@@ -63,7 +64,7 @@ def load_extensions(
         try:
             adopt(activated(file, tools), tools, hooks)
             loaded.append(name)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
             failed.append(f"没有载入 {name}：{place(file, error)}{visible_line(reason(error))}")
     warning = f"载入了 {'、'.join(loaded)}。它们是代码，这个程序能做的它们都能做"
     return [warning, *failed] if loaded else failed
@@ -71,7 +72,7 @@ def load_extensions(
 
 def activated(file: Path, tools: ToolRegistry) -> ExtensionApi:
     """Run the code of an extension, and return what it wants to add."""
-    spec = spec_from_file_location(f"extension_{file.stem}", file)
+    spec = spec_from_file_location(f"extension_{file.stem}", file.absolute())
     if spec is None or spec.loader is None:
         raise ImportError("这不是 Python 文件")
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -93,6 +94,7 @@ def adopt(api: ExtensionApi, tools: ToolRegistry, hooks: Hooks) -> None:
 
 def place(file: Path, error: BaseException) -> str:
     """Return which line of an extension failed, if it was one of its own."""
+    file = file.absolute()
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]
     if isinstance(error, SyntaxError):

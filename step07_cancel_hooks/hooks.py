@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from .cancel import CANCELLED, CancelToken, StoppedError, interruptible
+from .cancel import CANCELLED, CancelToken, StoppedError, interruptible, is_being_cancelled
 from .harness_types import HarnessEvent, ToolCallContent
 from .tools.quoting import error_text, quoted
 from .tools.tool_types import ToolDefinition, ToolResult
@@ -44,13 +44,12 @@ class Hook:
     owner: str
     reported: bool = False
 
-    async def answer(self, *values: object, cancel: CancelToken) -> object:
-        """Call the handler; StoppedError if the run is cancelled before it is done."""
+    async def answer(self, *values: object, cancel: CancelToken, grace: float = 0.0) -> object:
+        """Call the handler; StoppedError if it is not done `grace` seconds after a cancel."""
         try:
-            return await interruptible(lambda: called(self.handler, values), cancel)
+            return await interruptible(lambda: called(self.handler, values), cancel, grace=grace)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if is_being_cancelled():
                 raise
             raise RuntimeError("CancelledError") from None
 
@@ -113,16 +112,11 @@ class Hooks:
     ) -> ToolResult:
         """Show each hook a call that has run and its result; return the result that counts.
 
-        A hook answers None or another ToolResult. If it fails, that is the result.
+        A hook answers None or another ToolResult. If it fails, that is the result. It is asked
+        after a cancel too, and what it could not look at in time is kept from the model.
         """
         for hook in self._named("after_tool_call"):
-            try:
-                answer = await hook.answer(copy.deepcopy(tool_call), result, cancel=cancel)
-            except StoppedError:
-                return result
-            except Exception as error:
-                answer = ToolResult(hook.failure(error), is_error=True)
-            result = answer if isinstance(answer, ToolResult) else result
+            result = await review(hook, tool_call, result, cancel)
         return result
 
     async def observed(
@@ -137,7 +131,7 @@ class Hooks:
 
     async def _show(self, hook: Hook, event: HarnessEvent, cancel: CancelToken) -> None:
         try:
-            await hook.answer(copy.deepcopy(event), cancel=cancel)
+            await hook.answer(copy.deepcopy(event), cancel=cancel, grace=cancel.grace)
         except StoppedError:
             pass
         except Exception as error:
@@ -160,6 +154,29 @@ async def opinion(
         return Block(CANCELLED)
     except Exception as error:
         return Block(hook.failure(error))
-    if answer is None or isinstance(answer, Block | Change):
-        return answer
-    return Block(hook.failure(TypeError("只能返回 None、Block 或 Change")))
+    match answer:
+        case _ if cancel.cancelled:
+            return Block(CANCELLED)
+        case None | Change() | Block(reason=str()):
+            return answer
+    return Block(hook.failure(TypeError("只能返回 None、Block(文字) 或 Change(参数)")))
+
+
+async def review(
+    hook: Hook, tool_call: ToolCallContent, result: ToolResult, cancel: CancelToken
+) -> ToolResult:
+    """Return what a hook makes of a result."""
+    try:
+        shown = copy.deepcopy(tool_call), replace(result)
+        answer = await hook.answer(*shown, cancel=cancel, grace=cancel.grace)
+    except StoppedError as stopped:
+        return ToolResult(str(stopped), is_error=True)
+    except Exception as error:
+        return ToolResult(hook.failure(error), is_error=True)
+    match answer:
+        case None:
+            return result
+        case ToolResult(content=str()):
+            return answer
+    wrong = TypeError("只能返回 None 或 ToolResult(文字)")
+    return ToolResult(hook.failure(wrong), is_error=True)

@@ -1,6 +1,5 @@
 """The conversation: read a line, answer it, wait for the next."""
 
-import asyncio
 import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing, closing
@@ -13,7 +12,7 @@ from .extensions import extension_files, load_extensions
 from .fake_model import FakeModel
 from .harness_types import Context, HarnessEvent, StreamOptions, user_text
 from .hooks import Hooks
-from .interrupt import ctrl_c_cancels
+from .interrupt import ctrl_c_cancels, running, signals_leave
 from .options import Options, parse_options
 from .render import render_events
 from .rules import RULES
@@ -56,7 +55,7 @@ def chat(
     context = Context(messages=session.history(), tools=tools.specs())
     options = StreamOptions(delay=delay)
     # The lines are read outside the event loop, so that Ctrl-C reaches whoever is typing.
-    with asyncio.Runner() as runner:
+    with running() as runner:
         try:
             for line in map(str.strip, lines):
                 if line == "/exit":
@@ -79,7 +78,7 @@ def chat(
                 print()
         except KeyboardInterrupt:
             print()
-    print(f"再见。（本次对话共 {len(context.messages)} 条消息）")
+        print(f"再见。（本次对话共 {len(context.messages)} 条消息）")
     return context
 
 
@@ -139,7 +138,7 @@ def main(arguments: Sequence[str]) -> None:
     """Talk on the terminal, or answer what a pipe says; `arguments` say in which session."""
     use_utf8()
     options = parse_options(arguments)
-    with quiet_end():
+    with quiet_end(), signals_leave():
         if options.list:
             print("\n".join(listed_sessions(Path.cwd()) or ["这个文件夹里还没有会话。"]))
             return

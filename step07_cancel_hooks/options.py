@@ -30,6 +30,12 @@ class Options:
     yes: bool
 
 
+def a_file(name: str) -> Path:
+    if not Path(name).is_file():
+        raise argparse.ArgumentTypeError(f"没有 {name} 这个文件")
+    return Path(name)
+
+
 def parse_options(arguments: Sequence[str]) -> Options:
     """Return what the arguments say; a mistake ends the program."""
     parser = Parser(prog=f"python -m {__package__}", allow_abbrev=False, add_help=False)
@@ -42,7 +48,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
     which.add_argument("--list", action="store_true", help="列出这个文件夹里的会话")
     which.add_argument("--no-session", action="store_true", help="这次不保存")
     parser.add_argument(
-        "--extension", type=Path, metavar="FILE", action="append", default=[], help="载入一个扩展"
+        "--extension", type=a_file, metavar="FILE", action="append", default=[], help="载入一个扩展"
     )
     parser.add_argument("--yes", action="store_true", help="运行命令前不询问")
     return Options(**vars(parser.parse_args(arguments)))

@@ -60,6 +60,7 @@ RULES = [
         reply="我从三开始数。",
         tool_call={"name": "countdown", "arguments": {}},
     ),
+    Rule(match="toolResult:countdown 未注册", reply="倒数的工具只有 demo 里有。"),
     Rule(
         match="note.txt",
         reply="我打开看看。",

@@ -1,9 +1,10 @@
 """A stream that always ends as its contract demands, whatever the model behind it does."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from .cancel import CANCELLED, CancelToken, StoppedError, interruptible
+from .cancel import CANCELLED, CancelToken, StoppedError, interruptible, is_being_cancelled
 from .harness_types import (
     AssistantMessage,
     Context,
@@ -44,6 +45,10 @@ async def whole_stream(
             yield StreamDone(AssistantMessage([TextContent("".join(said))], "aborted"))
         else:
             yield StreamError(CANCELLED)
+    except asyncio.CancelledError:
+        if is_being_cancelled() or ended:
+            raise
+        yield StreamError("模型出错：CancelledError")
     except Exception as error:
         if not ended:  # Else it failed only when it was closed, and has said all that it had to.
             yield StreamError(f"模型出错：{quoted(error_text(error))}")

@@ -17,7 +17,7 @@ from ..my_output import check_my_output
 from ..script_rules import changed_rule, runs
 from ..unasked import unasked_change
 from ..verdict import Verdict, differs, done, not_yet, settled
-from .loaded import Extension, loaded
+from .loaded import OTHER_TOOL, Extension, loaded
 
 HERE = Path(__file__).parent
 # What the tasks of this step ask a reader to change. It is judged by what it does.
@@ -26,8 +26,8 @@ CALCULATE = "帮我算 12*8"
 TEXTS = ["hello", "", "你好，世界", "a b\n c"]
 HIDDEN = [".env", "conf/.env", "./a/.netrc", ".a.txt"]
 VISIBLE = ["note.txt", "conf/a.env", "a.b.txt"]
-KEYS = "key=sk-abc123，sk-Z9\nsk- 不是密钥，ask 也不是"
-MASKED = "key=sk-***，sk-***\nsk- 不是密钥，ask 也不是"
+KEYS = "key=sk-abc123，sk-Z9\nsk- 不是密钥，ask 也不是；sk-a_b，sk-1中"
+MASKED = "key=sk-***，sk-***\nsk- 不是密钥，ask 也不是；sk-***_b，sk-***中"
 PASSED, FAILED = "print('3 passed')\n", "print('1 failed')\nraise SystemExit(1)\n"
 
 
@@ -167,7 +167,7 @@ def count_verdict(extension: Extension, folder: Path) -> Verdict | None:
                 where=f"count_letters {compact(arguments)}",
                 expected="参数校验失败：…（出错）",
                 seen=in_words(seen),
-                guess=say("text is a string, and required: that belongs into the schema"),
+                guess=say("text is a string, and required: that belongs in the schema"),
             )
     return None
 
@@ -205,6 +205,7 @@ def others_pass(extension: Extension, folder: Path) -> Verdict | None:
         folder,
         ("calc", {"expression": "12*8"}, ("96", False)),
         ("count_letters", {"text": ".env"}, ("4", False)),
+        (OTHER_TOOL, {"path": ".env"}, ("ok", False)),
     )
 
 
@@ -234,6 +235,7 @@ def rule_verdict(extension: Extension, folder: Path) -> Verdict | None:
         folder,
         ("calc", {"expression": "12*8"}, ("96", False)),
         ("read_file", {"path": "note.txt"}, ("curl", False)),
+        (OTHER_TOOL, {"command": "curl"}, ("ok", False)),
         ("run_command", {"command": "echo curl"}, ("测试不许上网", True)),
         ("run_command", {"command": "echo hello"}, ("hello\n（退出码 0）", False)),
     )

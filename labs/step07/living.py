@@ -7,7 +7,8 @@ from pathlib import Path
 # The program starts one more process, as a test runner or a compiler does. Each of the two calls
 # `port`, and answers as long as it lives. It ends when nobody listens any more.
 PROGRAM = """
-import socket, subprocess, sys
+import signal, socket, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Only asking it to end is not enough.
 if len(sys.argv) == 1:
     nowhere = {{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}}
     subprocess.Popen([sys.executable, __file__, "child"], **nowhere)

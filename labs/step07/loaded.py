@@ -13,6 +13,8 @@ from ..language import say
 from ..verdict import FoundError, not_yet
 from .living import LongProgram
 
+OTHER_TOOL = "some_other_tool"
+
 
 @dataclass(frozen=True, slots=True)
 class Extension:
@@ -90,12 +92,26 @@ class Stopped:
     left: list[str]
 
 
+def other_tool(package: str) -> Any:
+    """Return a tool that no rule of an extension can have an opinion about."""
+    types = importlib.import_module(f"{package}.tools.tool_types")
+
+    async def execute(args: dict[str, object], context: Any) -> Any:
+        return types.ToolResult("ok")
+
+    properties = {"path": {"type": "string"}, "command": {"type": "string"}}
+    return types.ToolDefinition(
+        OTHER_TOOL, "", {"type": "object", "properties": properties}, execute
+    )
+
+
 def loaded(package: str, name: str) -> Extension:
     """Load an extension that stands in the folder of the step."""
     file = Path(package, name)
     if not file.exists():
         raise FoundError(not_yet(say("there is no {file}", file=file.as_posix())))
     tools = importlib.import_module(f"{package}.tools").create_builtin_tools()
+    tools.register(other_tool(package))
     hooks = importlib.import_module(f"{package}.hooks").Hooks()
     load = importlib.import_module(f"{package}.extensions").load_extensions
     failed = [notice for notice in load([file], tools, hooks, Path.cwd()) if name in notice][-1:]

@@ -50,7 +50,7 @@ def with_tool(main: Any, name: str, execute: Execute) -> None:
 
 def with_hook(main: Any, name: str, handler: Callable[..., object]) -> None:
     hooks = main.new_hooks()
-    hooks.on(name, handler, "某个扩展")
+    hooks.on(name, handler, "x.py")
     main.chat = partial(main.chat, hooks=hooks)
 
 
@@ -71,7 +71,7 @@ def left_early(main: Any) -> list[str]:
         runs += 1
         await render(until_tool_call(events) if runs == 1 else events)
         if runs == 1:
-            print("—— 听的人走了 ——")
+            print("—— 接收事件的一方离开了 ——")
 
     main.render_events = rendered
     return ["帮我算 12*8", "你好"]

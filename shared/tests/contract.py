@@ -282,6 +282,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
         },
         "options.py": {
             "Options": CHANGED,
+            "a_file": NEW,
             "parse_options": CHANGED,
         },
         "render.py": {
@@ -302,6 +303,9 @@ CONTRACT: dict[tuple[int, int], Row] = {
             "test_the_model_gets_the_options_that_the_loop_was_given": CHANGED,
         },
         "tests/test_cancel.py": NEW,
+        "tests/test_demo.py": {
+            "test_without_its_extension_the_demo_deletes_nothing": NEW,
+        },
         "tests/test_extensions.py": NEW,
         "tests/test_hooks.py": NEW,
         "tests/test_interrupt.py": NEW,
@@ -310,6 +314,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
             "OPENING": CHANGED,
             "WORDS": CHANGED,
             "test_an_answer_that_breaks_off_is_not_kept": CHANGED,
+            "test_options_that_make_no_sense_are_refused_in_one_line": CHANGED,
             "test_the_specs_of_the_tools_are_in_the_context": CHANGED,
         },
         "tests/test_registry.py": {

@@ -72,17 +72,24 @@ async def test_a_run_ends_when_the_stream_stops_without_a_last_event() -> None:
     assert roles(context) == ["user"]
 
 
-async def test_a_run_ends_when_the_model_raises() -> None:
+@pytest.mark.parametrize(
+    ("raised", "text"),
+    [
+        (ConnectionResetError("reset by peer"), "reset by peer"),
+        (asyncio.CancelledError(), "CancelledError"),
+    ],
+)
+async def test_a_run_ends_when_the_model_raises(raised: BaseException, text: str) -> None:
     class Raising(ScriptedModel):
         async def __call__(
             self, context: Context, options: StreamOptions | None, /
         ) -> AsyncGenerator[StreamEvent, None]:
             yield StreamStart()
-            raise ConnectionResetError("reset by peer")
+            raise raised
 
     events, context = await run(Raising())
     assert kinds(events) == ["turn_start", "start", "error", "turn_end"]
-    assert events[2] == StreamError("模型出错：reset by peer")
+    assert events[2] == StreamError(f"模型出错：{text}")
     assert roles(context) == ["user"]
 
 

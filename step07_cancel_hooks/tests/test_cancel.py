@@ -1,6 +1,7 @@
 """Cancelling a run: what stops, what is kept, and that every call has its result."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,7 +12,7 @@ import pytest
 from shared.pairing import pairing_faults
 
 from ..agent_loop import run_agent_loop
-from ..cancel import CancelToken
+from ..cancel import CancelToken, StoppedError, interruptible, with_grace
 from ..harness_types import (
     Context,
     HarnessEvent,
@@ -198,6 +199,47 @@ async def test_200_cancels_at_any_moment_leave_pairs_and_nothing_behind() -> Non
         assert run.kinds.count("turn_start") == run.kinds.count("turn_end")
         assert run.model.open_streams == 0
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_cancel_in_the_middle_of_a_wait_that_begins_is_not_lost() -> None:
+    class Interrupted(CancelToken):
+        """A token that a signal hits between any two steps of those who wait for it."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.reads = 0
+
+        @property
+        def cancelled(self) -> bool:
+            self.reads += 1
+            return self.reads > 1
+
+        @cancelled.setter
+        def cancelled(self, value: bool) -> None: ...
+
+    async def wait_for_ever() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(StoppedError):
+        await interruptible(wait_for_ever, Interrupted())
+
+
+async def test_a_tool_that_ignores_everything_is_waited_for_once() -> None:
+    async def ignores_everything() -> None:
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await ended.wait()
+                return
+
+    ended, cancel = asyncio.Event(), CancelToken(grace=0.2)
+    cancel_soon = asyncio.get_running_loop().call_later(0, cancel.cancel)
+    begun = asyncio.get_running_loop().time()
+    with pytest.raises(StoppedError, match="不再等它"):
+        await with_grace(ignores_everything, cancel)
+    assert asyncio.get_running_loop().time() - begun < 2 * cancel.grace
+    cancel_soon.cancel()
+    ended.set()
+    await asyncio.sleep(0.01)
 
 
 async def test_everybody_who_waits_for_a_cancel_hears_of_it() -> None:

@@ -53,6 +53,7 @@ BROKEN = {
     "no activate": ("", "has no attribute 'activate'"),
     "activate": ("def activate(api):\n    1 / 0", "第 2 行，division by zero"),
     "activate is async": ("async def activate(api): ...", "activate 不能是 async 函数"),
+    "it is cancelled": ("import asyncio\nraise asyncio.CancelledError", "第 2 行，CancelledError"),
     "it leaves": ("import sys\nsys.exit()", "第 2 行，SystemExit"),
     "a hook": ("def activate(api):\n    api.on('x', print)", "第 2 行，没有叫 x 的钩子"),
     "a tool of that name": (GOOD.format("calc"), "已经有叫 calc 的工具了"),
@@ -70,6 +71,15 @@ def test_one_that_is_broken_is_named_and_leaves_nothing_and_the_others_are_loade
     assert said[1].startswith(f"没有载入 {Path('extensions', 'a.py')}：")
     assert reason in said[1]
     assert tools.names() == [*create_builtin_tools().names(), "b"]
+
+
+def test_a_line_is_named_whatever_the_path_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("\n\nraise ValueError('late')\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    said = load_extensions([Path("a.py")], create_builtin_tools(), Hooks(), tmp_path)
+    assert said == ["没有载入 a.py：第 3 行，late"]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

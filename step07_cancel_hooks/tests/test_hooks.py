@@ -1,5 +1,6 @@
 """Hooks: who may look on, who may change a call, who may forbid it, and what if they fail."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -158,6 +159,77 @@ async def test_a_call_that_did_not_run_has_no_after() -> None:
     hooks = before(lambda call: Block("no"))
     hooks.on("after_tool_call", raising(AssertionError("it was asked")))
     assert await results(hooks) == [("no", True)]
+
+
+@pytest.mark.parametrize("answer", ["text", ToolResult(42), Block("no")])  # type: ignore[arg-type]
+async def test_a_hook_that_answers_nonsense_behind_a_tool_is_the_result(answer: object) -> None:
+    hooks = Hooks()
+    hooks.on("after_tool_call", lambda call, result: answer, "x.py")
+    ((text, is_error),) = await results(hooks)
+    assert text == "x.py 的钩子 after_tool_call 出错：只能返回 None 或 ToolResult(文字)"
+    assert is_error
+
+
+async def test_a_hook_behind_a_tool_sees_what_was_run_and_can_change_nothing_in_place() -> None:
+    seen: list[object] = []
+
+    def look(call: ToolCallContent, result: ToolResult) -> None:
+        seen.append(dict(call.arguments))
+        object.__setattr__(result, "content", "changed")
+
+    hooks = before(lambda call: Change({"expression": "2+2"}))
+    hooks.on("after_tool_call", look)
+    assert await results(hooks) == [("4", False)]
+    assert seen == [{"expression": "2+2"}]
+
+
+# After a cancel.
+
+
+async def stopped(hooks: Hooks) -> tuple[str, list[str]]:
+    """Cancel a run in its tool; return what the model gets, and the events."""
+    cancel = CancelToken(grace=0.05)
+
+    async def tell(args: dict[str, object], context: ToolContext) -> ToolResult:
+        cancel.cancel()
+        return ToolResult("the key is sk-secret")
+
+    tools = ToolRegistry()
+    tools.register(ToolDefinition("calc", "", VALUE, tell))
+    context = Context([user_text("go")])
+    call = ToolCallContent("c1", "calc", {"value": "1"})
+    events = run_agent_loop(
+        stream_fn=ScriptedModel(wants(call)),
+        context=context,
+        tools=tools,
+        tool_context=ToolContext(Path.cwd(), cancel),
+        hooks=hooks,
+    )
+    async with aclosing(hooks.observed(events, cancel)) as shown:
+        kinds: list[str] = [event.type async for event in shown]
+    return message_text(context.messages[-1]), kinds
+
+
+async def test_after_a_cancel_too_a_hook_may_replace_a_result_and_others_look_on() -> None:
+    seen: list[str] = []
+    hooks = Hooks()
+    hooks.on("after_tool_call", lambda call, result: ToolResult("hidden"))
+    hooks.on("tool_result", lambda event: seen.append(event.content))
+    hooks.on("turn_end", lambda event: seen.append(event.type))
+    text, kinds = await stopped(hooks)
+    assert (text, kinds[-1]) == ("hidden", "turn_end")
+    assert seen == ["hidden", "turn_end"]
+
+
+async def test_what_a_hook_cannot_look_at_in_time_is_kept_from_the_model() -> None:
+    async def slow(call: ToolCallContent, result: ToolResult) -> ToolResult:
+        await asyncio.Event().wait()
+        return ToolResult("never")
+
+    hooks = Hooks()
+    hooks.on("after_tool_call", slow)
+    text, _ = await stopped(hooks)
+    assert text == "已取消"
 
 
 # Looking on.

@@ -20,7 +20,7 @@ START = """
 import fcntl, runpy, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.argv[1:] = ["--no-session"]
+sys.argv[1:] = ["--no-session", *sys.argv[1:]]
 runpy.run_module({package!r}, run_name="__main__")
 """
 
@@ -28,12 +28,12 @@ runpy.run_module({package!r}, run_name="__main__")
 class Terminal:
     """Somebody at a terminal on which the step runs."""
 
-    def __init__(self, cwd: Path) -> None:
+    def __init__(self, cwd: Path, *arguments: str) -> None:
         import pty
 
         self.side, stream = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", START.format(package=PACKAGE)],
+            [sys.executable, "-c", START.format(package=PACKAGE), *arguments],
             cwd=cwd,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "dumb"},
             stdin=stream,
@@ -91,6 +91,11 @@ class Terminal:
                 self.process.wait(0.5)
         return self.leaves()
 
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.side)
+
     def leaves(self) -> int:
         self.wait_for("再见。（")
         return self.process.wait(timeout=10)
@@ -100,9 +105,7 @@ class Terminal:
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     terminal = Terminal(tmp_path)
     yield terminal
-    terminal.process.kill()
-    terminal.process.wait()
-    os.close(terminal.side)
+    terminal.end()
 
 
 def test_while_the_model_speaks_it_stops_that_and_the_prompt_is_back(terminal: Terminal) -> None:
@@ -139,7 +142,7 @@ def test_in_the_question_it_stops_the_run(terminal: Terminal) -> None:
     terminal.say("等一分钟")
     terminal.wait_for("(y/n) ")
     terminal.press_ctrl_c()
-    assert "用户没有同意运行这条命令（出错）" in terminal.wait_for("[第 1 轮结束]")
+    assert "run_command → 已取消（出错）" in terminal.wait_for("[第 1 轮结束]")
     terminal.say("/exit")
     assert terminal.leaves() == 0
 
@@ -149,6 +152,67 @@ def test_twice_it_leaves_whatever_goes_on(terminal: Terminal) -> None:
     terminal.press_ctrl_c()
     terminal.wait_for("^C")
     assert terminal.leaves_on_ctrl_c() == 0
+
+
+def test_what_was_typed_before_the_question_is_no_answer_to_it(terminal: Terminal) -> None:
+    terminal.say("等一分钟\ry")
+    terminal.wait_for("(y/n) ")
+    terminal.type("n\r")
+    assert "用户没有同意运行这条命令（出错）" in terminal.wait_for("[第 1 轮结束]")
+
+
+STUBBORN = """
+import asyncio, time
+
+def activate(api):
+    async def weather(args, context):
+        print("begun", flush=True)
+        while True:
+            try:
+                await {wait}
+            except BaseException:
+                {then}
+
+    api.register_tool(api.ToolDefinition("weather", "", {{
+        "type": "object", "properties": {{"city": {{"type": "string"}}}}
+    }}, weather))
+"""
+STUBBORN_TOOLS = {
+    "swallows every cancel": (STUBBORN.format(wait="asyncio.sleep(60)", then="pass"), True),
+    "is in a thread": (
+        STUBBORN.format(wait="asyncio.to_thread(time.sleep, 60)", then="raise"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "twice"), STUBBORN_TOOLS.values(), ids=list(STUBBORN_TOOLS))
+def test_whatever_a_tool_does_one_can_leave(source: str, twice: bool, tmp_path: Path) -> None:
+    (tmp_path / "stubborn.py").write_text(source, "utf-8")
+    terminal = Terminal(tmp_path, "--extension", "stubborn.py")
+    try:
+        terminal.say("天气")
+        terminal.wait_for("begun")
+        terminal.press_ctrl_c()
+        if twice:
+            terminal.wait_for("^C")
+            assert terminal.leaves_on_ctrl_c() == 0
+        else:
+            assert "已取消：工具没有停下来" in terminal.wait_for("[第 1 轮结束]")
+            terminal.say("/exit")
+            assert terminal.leaves() == 0
+    finally:
+        terminal.end()
+
+
+def test_who_closes_the_terminal_ends_the_command(terminal: Terminal) -> None:
+    terminal.run_the_command()
+    pid = terminal.process.pid
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    os.kill(pid, signal.SIGHUP)
+    terminal.process.wait(timeout=10)
+    stat = Path(f"/proc/{child}/stat")
+    assert not stat.exists() or " Z " in stat.read_text()
 
 
 def test_stopped_and_continued_it_goes_on(terminal: Terminal) -> None:

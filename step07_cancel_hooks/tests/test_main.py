@@ -234,7 +234,14 @@ def test_sessions_can_be_listed(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--list", "--continue"], ["--session"], ["--cont"], ["--session=a", "--list"]]
+    "arguments",
+    [
+        ["--list", "--continue"],
+        ["--session"],
+        ["--cont"],
+        ["--session=a", "--list"],
+        ["--extension=nobody.py"],
+    ],
 )
 def test_options_that_make_no_sense_are_refused_in_one_line(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
