@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from shared.history import history_lines
 from shared.pairing import pairing_faults
 
+from .. import demo
 from ..demo import run_demo
 
 
@@ -33,6 +34,6 @@ def test_what_people_see_and_what_the_model_sees(
 def test_without_its_extension_the_demo_deletes_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("step07_cancel_hooks.demo.load_extensions", lambda *arguments: [])
+    monkeypatch.setattr(demo, "load_extensions", lambda *arguments: [])
     run_demo()
     assert "[工具结果] run_command → 用户没有同意运行这条命令（出错）" in capsys.readouterr().out
