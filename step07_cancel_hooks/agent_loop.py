@@ -157,7 +157,7 @@ async def run_tool(
     # The third gate: a tool is foreign code, may raise, and may return what it likes. Whatever it
     # does, it has run, so others may look at its result.
     result = await result_of(tool, arguments, tool_context)
-    return await hooks.after_tool_call(replace(tool_call, arguments=arguments), result, cancel)
+    return await hooks.after_tool_call(tool_call, arguments, result, cancel)
 
 
 async def result_of(

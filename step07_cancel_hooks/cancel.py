@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Self, TypeVar
 
 T = TypeVar("T")
 CANCELLED = "已取消"
@@ -49,21 +49,57 @@ class StoppedError(Exception):
     """What was waited for was stopped, because the run was cancelled. The text is for the model."""
 
 
+class Waiting:
+    """One or more waits of a task that end `grace` seconds after the run was cancelled.
+
+    It holds in a `with` block. Between two waits, and behind the block, nothing is interrupted.
+    """
+
+    def __init__(self, cancel: CancelToken, *, grace: float = 0.0) -> None:
+        self._cancel = cancel
+        self._grace = grace
+        self._called = cancel.calling(self._asked)
+        self._task: asyncio.Task[object] | None = None
+        self._stopped = False
+
+    def __enter__(self) -> Self:
+        self._called.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._called.__exit__(None, None, None)
+
+    async def wait(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do `work` in this task; StoppedError if that takes too long after a cancel."""
+        if self._cancel.cancelled and not self._grace:
+            raise StoppedError(CANCELLED)
+        self._task = task = current_task()
+        others = task.cancelling()
+        try:
+            return await work()
+        except asyncio.CancelledError:
+            if self._stopped and task.uncancel() <= others:
+                raise StoppedError(CANCELLED) from None
+            raise
+        finally:
+            self._task = None
+
+    def _asked(self) -> None:
+        # Not at once: whoever cancels may be this very task, in the middle of something else.
+        asyncio.get_running_loop().call_later(self._grace, self._stop)
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._stopped = True
+            self._task.cancel()
+
+
 async def interruptible(
     work: Callable[[], Awaitable[T]], cancel: CancelToken, *, grace: float = 0.0
 ) -> T:
     """Do `work` in this task; StoppedError `grace` seconds after the run was cancelled."""
-    if cancel.cancelled and not grace:
-        raise StoppedError(CANCELLED)
-    now = asyncio.get_running_loop().time
-    try:
-        async with asyncio.timeout(None) as scope:
-            with cancel.calling(lambda: scope.reschedule(now() + grace)):
-                return await work()
-    except TimeoutError:
-        if scope.expired():
-            raise StoppedError(CANCELLED) from None
-        raise
+    with Waiting(cancel, grace=grace) as waiting:
+        return await waiting.wait(work)
 
 
 async def with_grace(work: Callable[[], Awaitable[T]], cancel: CancelToken) -> T:
@@ -75,17 +111,22 @@ async def with_grace(work: Callable[[], Awaitable[T]], cancel: CancelToken) -> T
     if cancel.cancelled:
         raise StoppedError(CANCELLED)
     escaping: list[BaseException] = []
-    task = asyncio.ensure_future(contained(work, escaping))
-    # What it raises counts as seen, even if nobody waits for it any more.
-    task.add_done_callback(lambda task: task.cancelled() or task.exception())
+    either = asyncio.get_running_loop().create_future()
+
+    def wake() -> None:
+        if not either.done():
+            either.set_result(None)
+
+    task = asyncio.ensure_future(contained(work, escaping, wake))
+    task.add_done_callback(seen)
     try:
-        await first_of(task, cancel)
+        with cancel.calling(wake):
+            await either
         if not task.done():
             await asyncio.wait({task}, timeout=cancel.grace)
         in_time = task.done()
     finally:
-        if task.cancel():
-            # A task that ignores this as well goes on without us.
+        if task.cancel():  # A task that ignores this as well goes on without us.
             await asyncio.wait({task}, timeout=cancel.grace / 10)
     if escaping:
         raise escaping[0]
@@ -96,23 +137,30 @@ async def with_grace(work: Callable[[], Awaitable[T]], cancel: CancelToken) -> T
     raise StoppedError(CANCELLED) if cancel.cancelled else RuntimeError("CancelledError")
 
 
-async def contained(work: Callable[[], Awaitable[T]], escaping: list[BaseException]) -> T:
+async def contained(
+    work: Callable[[], Awaitable[T]], escaping: list[BaseException], ended: Callable[[], None]
+) -> T:
     """Do `work`, and put aside what would end the whole event loop: whoever waits raises it."""
     try:
         return await work()
     except (KeyboardInterrupt, SystemExit) as error:
         escaping.append(error)
         raise asyncio.CancelledError from None
+    finally:
+        ended()
 
 
-async def first_of(task: asyncio.Future[T], cancel: CancelToken) -> None:
-    """Wait until the task is done or the run is cancelled."""
-    asked = asyncio.get_running_loop().create_future()
-    with cancel.calling(asked.cancel):
-        await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+def seen(task: asyncio.Future[T]) -> None:
+    """Let what a task raises count as seen, even if nobody waits for it any more."""
+    _ = task.cancelled() or task.exception()
 
 
 def is_being_cancelled() -> bool:
     """Return whether a CancelledError in this task is meant for it, and is no failure of others."""
+    return current_task().cancelling() > 0
+
+
+def current_task() -> asyncio.Task[object]:
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    assert task is not None, "only a task can wait"
+    return task

@@ -108,7 +108,11 @@ class Hooks:
         return arguments
 
     async def after_tool_call(
-        self, tool_call: ToolCallContent, result: ToolResult, cancel: CancelToken
+        self,
+        tool_call: ToolCallContent,
+        arguments: dict[str, object],
+        result: ToolResult,
+        cancel: CancelToken,
     ) -> ToolResult:
         """Show each hook a call that has run and its result; return the result that counts.
 
@@ -116,7 +120,8 @@ class Hooks:
         after a cancel too, and what it could not look at in time is kept from the model.
         """
         for hook in self._named("after_tool_call"):
-            result = await review(hook, tool_call, result, cancel)
+            call = replace(tool_call, arguments=copy.deepcopy(arguments))
+            result = await review(hook, call, result, cancel)
         return result
 
     async def observed(
@@ -163,12 +168,11 @@ async def opinion(
 
 
 async def review(
-    hook: Hook, tool_call: ToolCallContent, result: ToolResult, cancel: CancelToken
+    hook: Hook, call: ToolCallContent, result: ToolResult, cancel: CancelToken
 ) -> ToolResult:
     """Return what a hook makes of a result."""
     try:
-        shown = copy.deepcopy(tool_call), replace(result)
-        answer = await hook.answer(*shown, cancel=cancel, grace=cancel.grace)
+        answer = await hook.answer(call, replace(result), cancel=cancel, grace=cancel.grace)
     except StoppedError as stopped:
         return ToolResult(str(stopped), is_error=True)
     except Exception as error:

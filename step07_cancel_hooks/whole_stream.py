@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from .cancel import CANCELLED, CancelToken, StoppedError, interruptible, is_being_cancelled
+from .cancel import CANCELLED, CancelToken, StoppedError, Waiting, is_being_cancelled
 from .harness_types import (
     AssistantMessage,
     Context,
@@ -29,15 +29,16 @@ async def whole_stream(
     said: list[str] = []
     ended = False
     try:
-        async with aclosing(stream_fn(context, options)) as stream:
-            while not ended:
-                event = await interruptible(stream.__anext__, cancel)
-                if event.type == "error" and cancel.cancelled:
-                    raise StoppedError(CANCELLED)
-                if event.type == "text_delta":
-                    said.append(event.delta)
-                ended = event.type in ("done", "error")
-                yield event
+        with Waiting(cancel) as waiting:
+            async with aclosing(stream_fn(context, options)) as stream:
+                while not ended:
+                    event = await waiting.wait(stream.__anext__)
+                    if event.type == "error" and cancel.cancelled:
+                        raise StoppedError(CANCELLED)
+                    if event.type == "text_delta":
+                        said.append(event.delta)
+                    ended = event.type in ("done", "error")
+                    yield event
     except StopAsyncIteration:
         yield StreamError("模型没有说完就断了，请再试一次")
     except StoppedError:

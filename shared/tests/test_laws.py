@@ -39,12 +39,13 @@ LONG_FUNCTIONS = {
     "latest_session": 14,
     "result_of": 11,
     "interruptible": 11,
-    "with_grace": 22,  # A tool may end in many ways.
-    "whole_stream": 26,  # So may a stream.
+    "with_grace": 27,  # A tool may end in many ways.
+    "whole_stream": 27,  # So may a stream.
     "before_tool_call": 12,
     "opinion": 13,  # A hook may answer anything.
     "review": 14,
     "signals_leave": 13,
+    "wait": 12,
     "ctrl_c_cancels": 28,
     "talk": 15,
     "ask_user": 14,
