@@ -120,7 +120,7 @@ class Hooks:
         after a cancel too, and what it could not look at in time is kept from the model.
         """
         for hook in self._named("after_tool_call"):
-            call = replace(tool_call, arguments=copy.deepcopy(arguments))
+            call = replace(tool_call, arguments=arguments)
             result = await review(hook, call, result, cancel)
         return result
 
@@ -172,7 +172,8 @@ async def review(
 ) -> ToolResult:
     """Return what a hook makes of a result."""
     try:
-        answer = await hook.answer(call, replace(result), cancel=cancel, grace=cancel.grace)
+        shown = copy.deepcopy(call), replace(result)
+        answer = await hook.answer(*shown, cancel=cancel, grace=cancel.grace)
     except StoppedError as stopped:
         return ToolResult(str(stopped), is_error=True)
     except Exception as error:

@@ -16,55 +16,19 @@ TWICE = 1.0  # seconds within which a second Ctrl-C leaves
 PATIENCE = 1.0  # seconds for what still runs when the program ends
 
 
-@contextmanager
-def ctrl_c_cancels(cancel: CancelToken, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Let Ctrl-C cancel a run that `loop` runs. A second one soon after is a KeyboardInterrupt."""
-    last = -TWICE
-
-    def interrupt(number: int, frame: object) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < TWICE:
-            raise KeyboardInterrupt
-        last = now
-        # A signal comes in the middle of anything. Whoever waits hears of it in the loop.
-        cancel.cancelled = True
-        loop.call_soon_threadsafe(cancel.cancel)
-
-    before = signal.getsignal(signal.SIGINT)
-    # Where Ctrl-C is ignored, or somebody else's, it stays that.
-    ours = before is signal.default_int_handler and in_main_thread()
-    try:
-        if ours:
-            signal.signal(signal.SIGINT, interrupt)
-        yield
-    except KeyboardInterrupt:
-        # It comes anywhere, also when the run has ended and the loop is about to stop. That stop
-        # would hit whoever uses the loop next.
-        loop.call_soon(loop.stop)
-        loop.run_forever()
-        raise
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, before)
+# A closed terminal sends the second, where there is one.
+ENDING = [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)]
 
 
-def in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+def leave(number: int, frame: object) -> None:
+    """End the program as exit() does."""
+    raise SystemExit(128 + number)
 
 
 @contextmanager
 def signals_leave() -> Iterator[None]:
-    """Let a signal that ends a program, such as that of a closed terminal, end it as exit() does.
-
-    So what a tool has started is ended, too.
-    """
-
-    def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    numbers = [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)]
-    before = {number: signal.getsignal(number) for number in numbers}
+    """Let a signal that ends a program end it as exit() does: with all that it has started."""
+    before = {number: signal.getsignal(number) for number in ENDING}
     ours = [n for n in before if before[n] is signal.SIG_DFL and in_main_thread()]
     for number in ours:
         signal.signal(number, leave)
@@ -73,6 +37,50 @@ def signals_leave() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, before[number])
+
+
+@contextmanager
+def ctrl_c_cancels(cancel: CancelToken, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Let Ctrl-C cancel a run that `loop` runs. A second one soon after is a KeyboardInterrupt.
+
+    A signal that ends the program cancels the run first, and is a SystemExit when that has ended.
+    """
+    last, ending = -TWICE, 0
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal last, ending
+        if number != signal.SIGINT:
+            ending = number
+        elif time.monotonic() - last < TWICE:
+            raise KeyboardInterrupt
+        else:
+            last = time.monotonic()
+        # A signal comes in the middle of anything. Whoever waits hears of it in the loop.
+        cancel.cancelled = True
+        loop.call_soon_threadsafe(cancel.cancel)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDING)}
+    # Where Ctrl-C is ignored, or somebody else's, it stays that.
+    ours = [n for n in before if before[n] in (signal.default_int_handler, leave)]
+    try:
+        for number in ours if in_main_thread() else []:
+            signal.signal(number, interrupt)
+        yield
+        if ending:
+            leave(ending, None)
+    except KeyboardInterrupt:
+        # It comes anywhere, also when the run has ended and the loop is about to stop. That stop
+        # would hit whoever uses the loop next.
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+        raise
+    finally:
+        for number in ours if in_main_thread() else []:
+            signal.signal(number, before[number])
+
+
+def in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager

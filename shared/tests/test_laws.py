@@ -44,9 +44,8 @@ LONG_FUNCTIONS = {
     "before_tool_call": 12,
     "opinion": 13,  # A hook may answer anything.
     "review": 14,
-    "signals_leave": 13,
     "wait": 12,
-    "ctrl_c_cancels": 28,
+    "ctrl_c_cancels": 32,
     "talk": 15,
     "ask_user": 14,
     "started": 19,  # What a process is started with, one a line.
