@@ -15,6 +15,9 @@ CAST =
 OTLP =
 OPEN =
 RECORD =
+PROVIDER =
+MODEL =
+BASE_URL =
 TASK =
 SHOW =
 NAME =
@@ -35,7 +38,11 @@ demo:
 
 .PHONY: chat
 chat:
-	$(LABS) chat "$(STEP)" --record="$(RECORD)"
+	$(LABS) chat "$(STEP)" --record="$(RECORD)" --provider="$(PROVIDER)" --model="$(MODEL)" --base_url="$(BASE_URL)"
+
+.PHONY: live
+live:
+	$(LABS) live "$(STEP)" --base_url="$(BASE_URL)" --model="$(MODEL)"
 
 .PHONY: diff
 diff:

@@ -55,7 +55,24 @@ COMMANDS = (
         "chat",
         "labs.playing:chat",
         "talk to a step; /exit leaves",
-        (STEP_05, switch("RECORD", "record", "and keep a recording of it")),
+        (
+            STEP_05,
+            switch("RECORD", "record", "and keep a recording of it"),
+            option("PROVIDER", "provider", "openai", "a real model answers, from step08 on"),
+            option("MODEL", "model", "qwen3", "which one"),
+            option("BASE_URL", "base_url", "http://host/v1", "where its server is"),
+        ),
+    ),
+    Command(
+        "run",
+        "live",
+        "shared.live:live",
+        "put two open questions to a real model",
+        (
+            Argument("STEP", "step", "08"),
+            option("BASE_URL", "base_url", "http://host/v1", "where its server is"),
+            option("MODEL", "model", "qwen3", "which one"),
+        ),
     ),
     Command(
         "read",

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import runpy
+import sys
 from typing import Any
 
 from shared.child import Screen
@@ -17,8 +18,12 @@ def play_demo(package: str) -> str:
 
     The first thing that a checker does: whatever is wrong there, the reader sees it too.
     """
-    with contextlib.redirect_stdout(Screen()) as screen:
-        runpy.run_module(f"{package}.demo", run_name="__main__")
+    said, sys.argv = sys.argv, sys.argv[:1]  # What was said to this process is not for the demo.
+    try:
+        with contextlib.redirect_stdout(Screen()) as screen:
+            runpy.run_module(f"{package}.demo", run_name="__main__")
+    finally:
+        sys.argv = said
     return screen.getvalue()
 
 

@@ -1,8 +1,10 @@
 """`make demo` and `make chat`: a step, run as it runs on its own."""
 
+import os
 import runpy
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -12,9 +14,31 @@ def demo(step: Path) -> int:
     return 0
 
 
-def chat(step: Path, record: bool) -> int:
+def chat(step: Path, record: bool, provider: str, model: str, base_url: str) -> int:
+    if provider:
+        return chat_with_service(step, record, provider, model, base_url)
     if record:
         status: int = import_module("labs.tracing").chat(step)
         return status
     import_module(f"{step.name}.main").main([])
     return 0
+
+
+def chat_with_service(step: Path, record: bool, provider: str, model: str, base_url: str) -> int:
+    """Let a real model answer, in an environment that has its SDK; that is made if need be."""
+    from shared import environment
+    from shared.errors import UsageError
+    from shared.steps import ROOT
+
+    from .language import say
+
+    if record:
+        raise UsageError(say("a conversation with a real model cannot be recorded: say RECORD=0"))
+    python = sys.executable if find_spec(provider) else str(environment.ready_python())
+    words = [python, "-m", step.name, "--provider", provider]
+    words += ["--model", model] if model else []
+    words += ["--base-url", base_url] if base_url else []
+    # It takes the place of this process: so the terminal, and Ctrl-C, are its own.
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    sys.stdout.flush()
+    os.execve(python, words, {**os.environ, "PYTHONPATH": path})  # noqa: S606

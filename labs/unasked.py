@@ -4,7 +4,7 @@ The list of what was shipped tells the definitions that read otherwise now. One 
 did may still be replaced while the program runs, by another module or by a file in its place.
 """
 
-import importlib
+import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def replaced(shipped: Shipped) -> Iterator[str]:
         if not path.endswith(".py") or path.startswith("tests/") or path in RUN_AS_MAIN:
             continue
         name = path.removesuffix(".py").replace("/", ".")
-        module = importlib.import_module(f"{shipped.name}.{name}".removesuffix(".__init__"))
+        module = sys.modules.get(f"{shipped.name}.{name}".removesuffix(".__init__"))
         for definition, text in definitions.items():
             files = map(Path, files_of(getattr(module, definition, None)))
             if not is_import(text) and any(

@@ -39,8 +39,9 @@ def main() -> int:
     for name, row in {**rows, "at most": LIMITS, "with a cancel": LIMITS_WITH_CANCEL}.items():
         print(f"{name:20}" + "".join(f"{ratio:24.2f}" for ratio in row))
     page = environment.run_tool("shared.trace.bench") if chromium() is not None else 0
+    providers = environment.run_tool("shared.providers_bench")
     over = [name for name, row in rows.items() if any(map(float.__gt__, row, limits[name]))]
-    return 1 if over or page else 0
+    return 1 if over or page or providers else 0
 
 
 def ratios(step: Path) -> tuple[float, ...]:

@@ -47,7 +47,13 @@ def watch_chat(package: str, lines: Iterable[str], cwd: Path | None = None) -> R
 def watch(talk: Any) -> Run:
     with contextlib.redirect_stdout(Screen()) as screen:
         context = talk()
-    return Run(screen.getvalue(), history_lines(context.messages), pairing_faults(context.messages))
+    shown, history = map(encodable, (screen.getvalue(), history_lines(context.messages)))
+    return Run(shown, history, pairing_faults(context.messages))
+
+
+def encodable(text: str) -> str:
+    """Return text as a terminal gets it: half of a letter is an escape there."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def step_folder(package: str) -> Path:
