@@ -72,7 +72,7 @@ def test_what_is_not_known_is_left_out() -> None:
 def test_a_stop_reason_that_is_not_known_is_read_by_what_it_means(
     content: list[object], meaning: str
 ) -> None:
-    found = message_from_json({"role": "assistant", "content": content, "stopReason": "length"})
+    found = message_from_json({"role": "assistant", "content": content, "stopReason": "refusal"})
     assert isinstance(found, AssistantMessage)
     assert found.stop_reason == meaning
 

@@ -1,0 +1,37 @@
+"""What is sent to a service is repaired first: one bad message would block all that follow."""
+
+import json
+import re
+from collections.abc import Iterable
+
+from ..harness_types import ContentBlock, Message
+from ..sessions.pairing import paired
+from ..sessions.wire import json_or_text
+
+# A letter that cannot be encoded, and what a name or an id may not hold.
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+NOT_IN_A_NAME = re.compile("[^a-zA-Z0-9_-]")
+
+
+def sendable(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages that a service takes: every call has its result, and none is empty."""
+    return [m for m in paired(messages) if any(map(says, m.content)) or m.role == "toolResult"]
+
+
+def says(block: ContentBlock) -> bool:
+    """Return whether a block says something: a service refuses a text of nothing but blanks."""
+    return block.type != "text" or bool(block.text.strip())
+
+
+def sent_text(text: str) -> str:
+    return LONE_SURROGATE.sub("\ufffd", text)
+
+
+def sent_name(name: str) -> str:
+    """Return a name of a tool or an id as services allow it: the model may have made up another."""
+    return NOT_IN_A_NAME.sub("_", name)[:64] or "_"
+
+
+def sent_arguments(arguments: dict[str, object]) -> str:
+    """Return the arguments of a call as JSON, whatever the model has put into them."""
+    return sent_text(json.dumps(json_or_text(arguments), ensure_ascii=False))
