@@ -14,6 +14,8 @@ import pytest
 from labs.command_line import help_text
 from labs.commands import COMMANDS, Argument, Command
 from shared.steps import ROOT
+from step08_providers.loopback import Loopback, played_by
+from step08_providers.rules import RULES
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 
@@ -261,3 +263,24 @@ def test_an_old_python_is_told_so_in_one_line() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("This needs Python 3.11 or newer, and ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_real_model_answers_in_a_chat(tmp_path: Path) -> None:
+    with Loopback(played_by(RULES)) as server:
+        words = ["chat", "08", "--provider=openai", "--model=m", f"--base_url={server.url}"]
+        done = subprocess.run(
+            [sys.executable, "-m", "labs", *words],
+            input="你好\n",
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            encoding="utf-8",
+        )
+    assert "助手> 你好！" in done.stdout, done.stderr
+    assert [request["model"] for request in server.requests] == ["m"]
+
+
+def test_a_chat_with_a_real_model_is_not_recorded() -> None:
+    done = run("chat", "08", "--provider", "openai", "--record")
+    assert done.returncode == 2
+    assert "cannot be recorded" in done.stderr

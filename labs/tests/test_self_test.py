@@ -246,7 +246,57 @@ def test_cancel_5_a_model_that_raises_ends_a_run_and_no_conversation(tmp_path: P
             step06.chat(["你好"], cwd=tmp_path)
 
 
-@pytest.mark.parametrize("step", ["step06", "step07"])
+def played(name: str, folder: Path, *, broken: bool = False) -> Run:
+    """Play the scene of a change of step08, with it or without."""
+    change = find_break(find_step("08"), name)
+    copy = folder / ("broken" if broken else "intact")
+    copy.mkdir()
+    return run_broken(change, copy) if broken else run_intact(find_step("08"), change.scene, copy)
+
+
+def test_providers_1_nothing_is_an_argument_too(tmp_path: Path) -> None:
+    name = "broken-json-is-empty"
+    run = played(name, tmp_path)
+    assert "[工具结果] clean → 参数校验失败：参数不是合法的 JSON" in run.transcript
+    assert "clean → 删掉了：所有文件夹" in played(name, tmp_path, broken=True).transcript
+
+
+def test_providers_2_who_asks_again_and_keeps_what_came_pays_twice(tmp_path: Path) -> None:
+    assert "付了第 1 笔" not in played("asked-again", tmp_path).transcript
+    run = played("asked-again", tmp_path, broken=True)
+    assert [line for line in run.history.splitlines() if line.startswith("toolResult")] == [
+        'toolResult call_a pay "付了第 1 笔"',
+        'toolResult call_b pay "付了第 2 笔"',
+    ]
+
+
+def test_providers_3_no_call_of_an_answer_that_was_cut_is_run(tmp_path: Path) -> None:
+    run = played("cut-calls-run", tmp_path)
+    refused = "move → 参数校验失败：输出到了长度上限，这次调用被截断，没有执行"
+    assert run.transcript.count(refused) == 2
+    assert "搬走了" not in run.transcript
+
+
+def test_providers_4_a_key_that_the_service_repeats_is_stars(tmp_path: Path) -> None:
+    run = played("key-in-an-error", tmp_path)
+    assert "this key is not for this model: ***" in run.transcript
+    assert "sk-" not in run.transcript + run.history
+    through = played("sdk-raises-through", tmp_path, broken=True)
+    assert "sk-nobody-may-see-this" in through.transcript
+
+
+def test_providers_5_the_loop_does_not_know_and_validate_refuses() -> None:
+    loops = {(find_step(number) / "agent_loop.py").read_bytes() for number in ("07", "08")}
+    assert len(loops) == 1
+    types: Any = importlib.import_module("step08_providers.harness_types")
+    module: Any = importlib.import_module("step08_providers.tools.validate")
+    cut = types.UnusableArguments("{}", "the output was cut")
+    assert isinstance(cut, dict)
+    nothing_needed = {"type": "object", "properties": {}}
+    assert module.validate(nothing_needed, cut) == module.Invalid(["the output was cut"])
+
+
+@pytest.mark.parametrize("step", ["step06", "step07", "step08"])
 def test_every_question_about_a_step_is_asked_once(step: str) -> None:
     for page in ("README.md", "README.zh-CN.md"):
         text = (Path(__file__).parents[1] / step / page).read_text("utf-8")

@@ -14,6 +14,11 @@ STEPS = list(find_steps().values())
 LOOPS = [step for step in STEPS if (step / "agent_loop.py").exists()]
 
 # The functions that may be longer than ten lines, and why nobody should wonder.
+# The only modules that need something installed. Nothing imports them until a user chooses them.
+SDKS = {
+    "providers/openai_chat.py": "openai",
+    "providers/anthropic_messages.py": "anthropic",
+}
 LONG_FUNCTIONS = {
     "run_agent_loop": 50,  # The chapter reads it from top to bottom.
     "render_stream": 27,  # One case an event.
@@ -22,7 +27,7 @@ LONG_FUNCTIONS = {
     "chat": 36,
     "execute_tool_call": 12,
     "run_tool": 23,  # The gates stand one behind the other.
-    "validate": 15,  # The chapter writes it by hand, in about 30 lines.
+    "validate": 17,  # The chapter writes it by hand, in about 30 lines.
     "json_type": 18,  # One case a type.
     "schema_faults": 14,  # One kind of fault after the other.
     "decoded_lines": 11,
@@ -48,9 +53,20 @@ LONG_FUNCTIONS = {
     "ctrl_c_cancels": 32,
     "talk": 15,
     "ask_user": 14,
+    "run_demo": 11,
     "started": 19,  # What a process is started with, one a line.
+    "chat_message": 11,
+    "chat_stream": 23,  # The events of a model in the words of a service, one case an event.
+    "message_stream": 23,
+    "messages_of": 13,
+    "assistant_message": 11,
+    "service_model": 16,  # One thing that may be missing after the other.
+    "chosen_model": 11,
+    "ended": 16,  # An answer may end in many ways.
+    "take": 13,  # One case an event of the service.
+    "_events": 23,  # What is sent, and what becomes of what comes.
     "activate": 20,  # An example is to be read in one piece.
-    "parse_options": 14,
+    "parse_options": 19,
     "run_command": 17,
 }
 
@@ -73,7 +89,8 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_step_imports_the_standard_library_and_itself(step: Path) -> None:
     for path in modules(step):
-        assert imported(path) <= sys.stdlib_module_names, path
+        sdk = {SDKS.get(path.relative_to(step).as_posix(), "")}
+        assert imported(path) - sdk <= sys.stdlib_module_names, path
 
 
 @pytest.mark.parametrize(("floor", "below"), [("shared", {"shared"}), ("labs", {"labs", "shared"})])
