@@ -15,7 +15,6 @@ from .confirm import confirming
 from .extensions import load_extensions
 from .harness_types import Context, StreamFn
 from .hooks import Hooks
-from .loopback import Loopback, played_by
 from .main import chat
 from .providers import service_model
 from .rules import RULES
@@ -59,6 +58,8 @@ def model_for_demo(provider: str) -> Iterator[StreamFn | None]:
     if provider == "fake":
         yield None
         return
+    from .loopback import Loopback, played_by  # Only now: a demo has to start fast.
+
     with Loopback(played_by(RULES)) as server:
         yield service_model(provider, "script", server.url)
 
