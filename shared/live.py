@@ -18,7 +18,7 @@ from .screen import visible, width_of
 
 TIMES = 10
 COLUMNS = 50  # for the question
-NO_KEY = "none"  # A server of one's own asks for none.
+NO_KEY = "no-key"  # A server of one's own asks for none.
 REFUSAL = "参数校验失败：缺少必填参数 expression；不认识的参数 expr"
 
 

@@ -17,7 +17,7 @@ SERVICES = {
     ),
 }
 PROVIDERS = ["fake", *SERVICES]
-NO_KEY = "none"  # A server of one's own asks for none, but the SDKs want something to send.
+NO_KEY = "no-key"  # A server of one's own asks for none, but the SDKs want something to send.
 
 
 class ProviderError(Exception):

@@ -33,7 +33,7 @@ CUT = "输出到了长度上限，这次调用被截断，没有执行。请分�
 class OpenCall:
     """A call that is not complete yet. `index` is the number that the service gives it."""
 
-    index: int | None
+    index: object
     id: str
     name: str = ""
     arguments: list[str] = field(default_factory=list)
@@ -49,8 +49,8 @@ class Answer:
         self._shown = 0
         self._calls: list[OpenCall] = []
 
-    def add_text(self, delta: str) -> None:
-        if delta:
+    def add_text(self, delta: object) -> None:
+        if isinstance(delta, str) and delta:
             self._text.append(delta)
 
     def new_text(self) -> list[str]:
@@ -58,21 +58,20 @@ class Answer:
         new, self._shown = self._text[self._shown :], len(self._text)
         return new
 
-    def add_to_call(
-        self, index: int | None, call_id: str | None, name: str | None, arguments: str | None
-    ) -> None:
+    def add_to_call(self, index: object, call_id: object, name: object, arguments: object) -> None:
         """Put a piece to the call that it belongs to; a piece without an index is of the last one.
 
         The id comes with the first piece. Another id is another call, even under the same index.
         """
+        given = as_text(call_id)
         same = [call for call in self._calls if index in (None, call.index)][-1:]
-        if not same or (call_id and same[0].id and call_id != same[0].id):
+        if not same or (given and same[0].id and given != same[0].id):
             same = [OpenCall(index, "")]
             self._calls += same
         (call,) = same
-        call.id = call.id or call_id or ""
-        call.name = call.name or name or ""
-        call.arguments.append(arguments or "")
+        call.id = call.id or given
+        call.name = call.name or as_text(name)
+        call.arguments.append(as_text(arguments))
 
     def ended(
         self, reason: str | None, stop_reasons: Mapping[str, StopReason]
@@ -113,6 +112,13 @@ class Answer:
             given, number = f"call_{number}", number + 1
         self._ids.add(given)
         return given
+
+
+def as_text(value: object) -> str:
+    """Return what should be text, whatever a service has sent: some send arguments as an object."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def parsed(raw: str) -> dict[str, object]:

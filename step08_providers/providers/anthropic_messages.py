@@ -106,7 +106,7 @@ def usage_of(usage: "MessageUsage | MessageDeltaUsage", before: Usage) -> Usage:
         usage.cache_read_input_tokens,
     )
     total = sum(tokens or 0 for tokens in read)
-    return Usage(total or before.input_tokens, usage.output_tokens)
+    return Usage(total or before.input_tokens, usage.output_tokens or 0)
 
 
 def message_params(messages: list[Message]) -> Iterator["MessageParam"]:

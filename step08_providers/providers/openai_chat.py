@@ -81,7 +81,8 @@ def take(chunk: "ChatCompletionChunk", answer: Answer) -> str | None:
     """
     reason = None
     if chunk.usage:
-        answer.usage = Usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        read, written = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
+        answer.usage = Usage(read or 0, written or 0)
     for choice in chunk.choices or []:
         reason = choice.finish_reason or reason
         if choice.delta:

@@ -21,7 +21,7 @@ from ..providers.answer import Answer, parsed
 from ..tools.validate import validate
 
 REASONS: Mapping[str, StopReason] = {"stop": "stop", "tools": "toolUse", "length": "length"}
-Piece = tuple[int | None, str | None, str | None, str | None]
+Piece = tuple[object, object, object, object]
 
 
 def answer(*pieces: Piece, text: str = "", ids: Sequence[str] = ()) -> Answer:
@@ -71,6 +71,9 @@ PIECES: dict[str, tuple[list[Piece], list[ToolCallContent]]] = {
         [(None, "c1", "calc", '{"n"'), (None, None, None, ": 1}"), (None, "c2", "calc", B)],
         [call("c1", {"n": 1}), call("c2", {"n": 2})],
     ),
+    "arguments as an object": ([(0, "c1", "calc", {"n": 1})], [call("c1", {"n": 1})]),
+    "a number for an id": ([(0, 7, "calc", A)], [call("7", {"n": 1})]),
+    "nothing for a name": ([(0, "c1", None, A)], [ToolCallContent("c1", "", {"n": 1})]),
     "the id in every piece": (
         [(0, "c1", "calc", '{"n"'), (0, "c1", "calc", ": 1}")],
         [call("c1", {"n": 1})],
@@ -110,6 +113,12 @@ def test_text_is_given_when_it_comes_and_once() -> None:
     event = last(made, "stop")
     assert isinstance(event, StreamDone)
     assert message_text(event.message) == "ab"
+
+
+def test_what_is_no_text_is_not_shown() -> None:
+    made = answer(text="a")
+    made.add_text([{"type": "text"}])
+    assert made.new_text() == ["a"]
 
 
 def test_an_answer_that_never_ended_does_not_count() -> None:

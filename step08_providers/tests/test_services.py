@@ -33,6 +33,7 @@ from ..harness_types import (
 )
 from ..loopback import Loopback, Reply, played_by
 from ..loopback.chat_wire import chat_chunk
+from ..loopback.chat_wire import data as chat_data
 from ..tools import create_builtin_tools
 from ..tools.tool_types import ToolContext
 from ..whole_stream import whole_stream
@@ -174,6 +175,22 @@ async def test_a_service_that_says_stop_although_it_calls_has_called() -> None:
     call = piece(index=1, id="c1", function={"name": "calc", "arguments": "{}"})
     message = done(await answer_to("openai", bytes_of(call, Chat.end("stop")))).message
     assert (message.stop_reason, len(message.content)) == ("toolUse", 1)
+
+
+SLOPPY = {
+    "no choices": chat_data({"choices": None}),
+    "no delta": chat_data({"choices": [{"index": 0, "finish_reason": None}]}),
+    "a list of contents": chat_chunk({"content": [{"type": "text", "text": "no"}]}),
+    "half a usage": chat_data({"choices": [], "usage": {"prompt_tokens": 5}}),
+    "a comment": b": keep alive\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("extra", SLOPPY.values(), ids=list(SLOPPY))
+async def test_what_a_sloppy_server_sends_besides_does_no_harm(extra: bytes) -> None:
+    events = await answer_to("openai", bytes_of(extra, Chat.text("hi"), extra, Chat.end("stop")))
+    assert shown(events) == message_text(done(events).message) == "hi"
+    assert done(events).usage in (None, Usage(5, 0))
 
 
 REFUSALS = {
