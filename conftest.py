@@ -17,6 +17,8 @@ settings.load_profile("untimed")
 # and the Python that they start has to find the folder in which it is started.
 for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONSAFEPATH"):
     os.environ.pop(name, None)
+# The servers of the tests are on this machine, to which no proxy leads.
+os.environ["NO_PROXY"] = "127.0.0.1"
 # Texts are compared in English, whatever the locale of the reader.
 os.environ["LAB_LANG"] = "en"
 # What hypothesis has found out about Unicode serves the tests that run in a copy as well.

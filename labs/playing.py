@@ -15,7 +15,7 @@ def demo(step: Path) -> int:
 
 
 def chat(step: Path, record: bool, provider: str, model: str, base_url: str) -> int:
-    if provider:
+    if provider or model or base_url:
         return chat_with_service(step, record, provider, model, base_url)
     if record:
         status: int = import_module("labs.tracing").chat(step)
@@ -34,8 +34,13 @@ def chat_with_service(step: Path, record: bool, provider: str, model: str, base_
 
     if record:
         raise UsageError(say("a conversation with a real model cannot be recorded: say RECORD=0"))
-    python = sys.executable if find_spec(provider) else str(environment.ready_python())
-    words = [python, "-m", step.name, "--provider", provider]
+    if not (step / "providers").exists():
+        raise UsageError(say("{step} talks to no server: say STEP=08", step=step.name))
+    services = import_module(f"{step.name}.providers").SERVICES
+    needed = provider in services and not find_spec(provider)
+    python = str(environment.ready_python()) if needed else sys.executable
+    words = [python, "-m", step.name]
+    words += ["--provider", provider] if provider else []
     words += ["--model", model] if model else []
     words += ["--base-url", base_url] if base_url else []
     # It takes the place of this process: so the terminal, and Ctrl-C, are its own.

@@ -74,7 +74,8 @@ class Server:
             self.module("providers.answer").parsed,
             self.module("tools.validate").validate,
         )
-        arguments = [parsed(call.function.arguments) for call in message.tool_calls or []]
+        calls = [call for call in message.tool_calls or [] if call.function.name == self.tool.name]
+        arguments = [parsed(call.function.arguments) for call in calls]
         return any(validate(self.tool.parameters, one).ok for one in arguments)
 
 
@@ -112,9 +113,10 @@ async def taken(server: Server, messages: list[Any]) -> str:
 def refusal(error: Exception) -> str:
     """Return what a server has refused with; UsageError if there is no server."""
     status = getattr(error, "status_code", None)
+    key = os.environ.get("OPENAI_API_KEY") or NO_KEY
+    said = visible(" ".join(str(error).split()).replace(key, "***"))
     if status is None:
-        raise UsageError(say("there is no answer from this server: {error}", error=error))
-    said = visible(" ".join(str(error).split()))
+        raise UsageError(say("there is no answer to read from this server: {said}", said=said))
     return say("refused, HTTP {status}: {said}", status=status, said=said[:100])
 
 
@@ -129,4 +131,7 @@ async def main(package: str, base_url: str, model: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(*sys.argv[1:])))
+    try:
+        sys.exit(asyncio.run(main(*sys.argv[1:])))
+    except KeyboardInterrupt:
+        sys.exit(130)

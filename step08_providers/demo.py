@@ -5,6 +5,7 @@ a server of our own. Without a word more it is the script itself, which needs no
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from .extensions import load_extensions
 from .harness_types import Context, StreamFn
 from .hooks import Hooks
 from .main import chat
-from .providers import service_model
+from .providers import ProviderError, service_model
 from .rules import RULES
 from .terminal import quiet_end, shown_lines, use_utf8
 from .tools import create_builtin_tools
@@ -60,6 +61,7 @@ def model_for_demo(provider: str) -> Iterator[StreamFn | None]:
         return
     from .loopback import Loopback, played_by  # Only now: a demo has to start fast.
 
+    os.environ["NO_PROXY"] = "127.0.0.1"  # No proxy leads to this machine.
     with Loopback(played_by(RULES)) as server:
         yield service_model(provider, "script", server.url)
 
@@ -81,4 +83,8 @@ def run_demo(provider: str = "fake") -> Context:
 
 if __name__ == "__main__":
     with quiet_end():
-        run_demo(*sys.argv[1:])
+        try:
+            run_demo(*sys.argv[1:2])
+        except ProviderError as error:
+            print(error, file=sys.stderr)
+            sys.exit(2)

@@ -61,7 +61,10 @@ def parse_options(arguments: Sequence[str]) -> Options:
     )
     parser.add_argument("--model", metavar="NAME", help="模型服务的哪个模型")
     parser.add_argument("--base-url", metavar="URL", help="模型服务的地址，比如自己机器上的")
-    return Options(**vars(parser.parse_args(arguments)))
+    options = Options(**vars(parser.parse_args(arguments)))
+    if options.provider == "fake" and (options.model or options.base_url):
+        parser.error("--model 和 --base-url 要和 --provider 一起用")
+    return options
 
 
 def chosen_model(options: Options) -> StreamFn | None:

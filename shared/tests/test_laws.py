@@ -59,14 +59,16 @@ LONG_FUNCTIONS = {
     "chat_stream": 23,  # The events of a model in the words of a service, one case an event.
     "message_stream": 23,
     "messages_of": 13,
-    "assistant_message": 11,
-    "service_model": 16,  # One thing that may be missing after the other.
+    "assistant_message": 12,
+    "service_model": 18,  # One thing that may be missing after the other.
     "chosen_model": 11,
-    "ended": 16,  # An answer may end in many ways.
-    "take": 13,  # One case an event of the service.
-    "_events": 23,  # What is sent, and what becomes of what comes.
+    "_answer": 15,
+    "failure": 11,
+    "ended": 17,  # An answer may end in many ways.
+    "take": 16,  # One case an event of the service.
+    "_events": 25,  # What is sent, and what becomes of what comes.
     "activate": 20,  # An example is to be read in one piece.
-    "parse_options": 19,
+    "parse_options": 22,
     "run_command": 17,
 }
 

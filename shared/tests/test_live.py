@@ -61,7 +61,7 @@ def test_where_nobody_answers_it_says_so(capsys: pytest.CaptureFixture[str]) -> 
     with Loopback(strict_server) as server:
         url = server.url
     assert asyncio.run(live.main(STEP.name, url, "m")) == 2
-    assert capsys.readouterr().err.startswith("there is no answer from this server: ")
+    assert capsys.readouterr().err.startswith("there is no answer to read")
 
 
 @pytest.mark.parametrize(("number", "url"), [("07", "http://x"), ("08", "")])

@@ -52,7 +52,8 @@ def assistant_message(blocks: list[object], names: dict[str, str]) -> Message:
                 content.append(ToolCallContent(id, name, arguments))
             case _:
                 raise ValueError(f"{block} is no block")
-    return AssistantMessage(content, "toolUse" if names else "stop")
+    calls = any(block.type == "toolCall" for block in content)
+    return AssistantMessage(content, "toolUse" if calls else "stop")
 
 
 def user_messages(blocks: list[object], names: dict[str, str]) -> Iterator[Message]:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -76,10 +76,21 @@ class Loopback:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 path, body = await read_request(reader)
                 self.requests.append(body)
-                await send(self._respond(path, body), writer)
+                try:
+                    reply = self._respond(path, body)
+                except (KeyError, ValueError) as error:
+                    reply = Reply(refusal(error), 400, {"content-type": "application/json"})
+                await send(reply, writer)
+        except asyncio.CancelledError:
+            pass  # The server is closed, and this answer with it.
         finally:
             self.open -= 1
             writer.close()
+
+
+async def refusal(error: Exception) -> AsyncIterator[bytes]:
+    """Give the body of a reply that refuses a request."""
+    yield json.dumps({"error": {"message": str(error), "type": "invalid_request_error"}}).encode()
 
 
 async def read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, object]]:

@@ -29,11 +29,13 @@ def service_model(provider: str, model: str | None, base_url: str | None) -> Str
 
     ProviderError if the model, the key or the SDK is missing.
     """
+    if provider not in SERVICES:
+        raise ProviderError(f"没有叫 {provider} 的模型服务，可以用：{'、'.join(SERVICES)}")
     module, name, key_name, base_url_name = SERVICES[provider]
     if not model:
         raise ProviderError(f"--provider {provider} 还要用 --model 说明是哪个模型")
     base_url = base_url or os.environ.get(base_url_name) or None
-    key = os.environ.get(key_name) or (NO_KEY if base_url else "")
+    key = os.environ.get(key_name, "").strip() or (NO_KEY if base_url else "")
     if not key:
         raise ProviderError(
             f"没有密钥，请先设置环境变量 {key_name}，或用 --base-url 指向自己的服务"

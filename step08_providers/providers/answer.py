@@ -25,18 +25,23 @@ from ..tools.validate import json_type
 
 NOT_ENDED = "回答没有结束就断了，请再试一次"
 UNKNOWN_END = "模型服务结束回答的理由没有见过，这个回答不算：{}"
+NOTHING = "模型服务什么也没有发来，请检查 --base-url，或再试一次"
 EMPTY = "模型给了一个空的回答，请再试一次"
 CUT = "输出到了长度上限，这次调用被截断，没有执行。请分成小一些的步骤重来"
 
 
 @dataclass(slots=True)
 class OpenCall:
-    """A call that is not complete yet. `index` is the number that the service gives it."""
+    """A call that is not complete yet. `index` is the number that the service gives it.
+
+    `whole` are arguments that came all at once; pieces that come later are worth more.
+    """
 
     index: object
     id: str
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    whole: str = ""
 
 
 class Answer:
@@ -58,7 +63,9 @@ class Answer:
         new, self._shown = self._text[self._shown :], len(self._text)
         return new
 
-    def add_to_call(self, index: object, call_id: object, name: object, arguments: object) -> None:
+    def add_to_call(
+        self, index: object, call_id: object, name: object, arguments: object, whole: object = None
+    ) -> None:
         """Put a piece to the call that it belongs to; a piece without an index is of the last one.
 
         The id comes with the first piece. Another id is another call, even under the same index.
@@ -72,6 +79,7 @@ class Answer:
         call.id = call.id or given
         call.name = call.name or as_text(name)
         call.arguments.append(as_text(arguments))
+        call.whole = call.whole or (as_text(whole) if whole else "")
 
     def ended(
         self, reason: str | None, stop_reasons: Mapping[str, StopReason]
@@ -83,24 +91,25 @@ class Answer:
         stop_reason = stop_reasons.get(reason or "")
         if stop_reason is None:
             unknown = UNKNOWN_END.format(quoted(str(reason)))
-            yield StreamError(NOT_ENDED if reason is None else unknown)
+            broken = NOT_ENDED if self._text or self._calls else NOTHING
+            yield StreamError(broken if reason is None else unknown)
             return
         text, calls = "".join(self._text), self._complete_calls(cut=stop_reason == "length")
-        if not text and not calls:
+        if not text.strip() and not calls:
             yield StreamError(EMPTY)
             return
         for call in calls:
             yield ToolCallAnnounced(call)
         content: list[ContentBlock] = [TextContent(text)] if text else []
-        # Some services say "stop" although there are calls.
-        stop_reason = "toolUse" if calls and stop_reason == "stop" else stop_reason
+        if stop_reason != "length":  # Some services say "stop" although there are calls.
+            stop_reason = "toolUse" if calls else "stop"
         usage = self.usage if self.usage != Usage(0, 0) else None  # It did not count.
         yield StreamDone(AssistantMessage([*content, *calls], stop_reason), usage)
 
     def _complete_calls(self, *, cut: bool) -> list[ToolCallContent]:
         complete = []
         for call in self._calls:
-            raw = "".join(call.arguments)
+            raw = "".join(call.arguments) or call.whole
             arguments = UnusableArguments(raw, CUT) if cut else parsed(raw)
             complete.append(ToolCallContent(self._own_id(call.id), call.name, arguments))
         return complete
@@ -119,6 +128,11 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def count(value: object) -> int:
+    """Return a number of tokens: 0 for what a service has sent instead."""
+    return value if type(value) is int else 0
 
 
 def parsed(raw: str) -> dict[str, object]:

@@ -22,14 +22,13 @@ from ..harness_types import (
     message_text,
 )
 from ..tools.tool_types import ToolSpec
-from .answer import Answer
+from .answer import Answer, count
 from .failure import Sdk
 from .sdk_model import SdkModel
 from .sendable import says, sent_arguments, sent_name, sent_text
 
 if TYPE_CHECKING:
     from anthropic.types import (
-        MessageDeltaUsage,
         MessageParam,
         RawMessageStreamEvent,
         TextBlockParam,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
         ToolResultBlockParam,
         ToolUseBlockParam,
     )
-    from anthropic.types import Usage as MessageUsage
 
 MAX_TOKENS = 4096  # This service wants to know how long an answer may become.
 STOP_REASONS: dict[str, StopReason] = {
@@ -77,6 +75,8 @@ class AnthropicMessages(SdkModel):
                 reason = take(event, answer) or reason
                 for delta in answer.new_text():
                     yield TextDelta(delta)
+                if event.type == "message_stop":
+                    break
         for last in answer.ended(reason, STOP_REASONS):
             yield last
 
@@ -87,7 +87,10 @@ def take(event: "RawMessageStreamEvent", answer: Answer) -> str | None:
         case "message_start":
             answer.usage = usage_of(event.message.usage, answer.usage)
         case "content_block_start" if event.content_block.type == "tool_use":
-            answer.add_to_call(event.index, event.content_block.id, event.content_block.name, "")
+            block = event.content_block
+            answer.add_to_call(event.index, block.id, block.name, "", block.input)
+        case "content_block_start" if event.content_block.type == "text":
+            answer.add_text(event.content_block.text)
         case "content_block_delta" if event.delta.type == "text_delta":
             answer.add_text(event.delta.text)
         case "content_block_delta" if event.delta.type == "input_json_delta":
@@ -98,15 +101,12 @@ def take(event: "RawMessageStreamEvent", answer: Answer) -> str | None:
     return None
 
 
-def usage_of(usage: "MessageUsage | MessageDeltaUsage", before: Usage) -> Usage:
+def usage_of(usage: object, before: Usage) -> Usage:
     """Return what was read and written. Tokens that come out of a cache were read as well."""
-    read = (
-        usage.input_tokens,
-        usage.cache_creation_input_tokens,
-        usage.cache_read_input_tokens,
-    )
-    total = sum(tokens or 0 for tokens in read)
-    return Usage(total or before.input_tokens, usage.output_tokens or 0)
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    read = sum(count(getattr(usage, name, None)) for name in names)
+    written = count(getattr(usage, "output_tokens", None))
+    return Usage(max(read, before.input_tokens), max(written, before.output_tokens))
 
 
 def message_params(messages: list[Message]) -> Iterator["MessageParam"]:

@@ -17,6 +17,8 @@ SERVER_ERROR = "模型服务出错了（{status}），请过一会儿再试"
 TIMEOUT = "模型服务太久没有回应，请再试一次，或检查网络"
 NO_CONNECTION = "连不上模型服务，请检查网络和 --base-url"
 BROKEN_OFF = "连接在回答的中途断了，请再试一次"
+UNREADABLE = "读不懂模型服务发来的内容，请再试一次：{detail}"
+NOT_SENT = "请求没能发出去：{detail}"
 IN_THE_STREAM = "模型服务在回答的中途出错，请再试一次：{detail}"
 
 
@@ -39,12 +41,24 @@ def failure(error: Exception, sdk: Sdk, *, begun: bool, key: str, key_name: str)
     status: int | None = getattr(error, "status_code", None)
     if isinstance(error, sdk.APITimeoutError):
         sentence = TIMEOUT
-    elif isinstance(error, sdk.APIError) and not isinstance(error, sdk.APIConnectionError):
+    elif is_about_the_connection(error, sdk):
+        sentence = BROKEN_OFF if begun else NO_CONNECTION
+    elif isinstance(error, sdk.APIError):
         sentence = IN_THE_STREAM if begun or status is None else sentence_about(status)
     else:
-        sentence = BROKEN_OFF if begun else NO_CONNECTION
-    detail = quoted(error_text(error).replace(key, "***"))
+        sentence = UNREADABLE if begun else NOT_SENT
+    detail = quoted(masked(error_text(error), key))
     return sentence.format(status=status, detail=detail, key_name=key_name)
+
+
+def is_about_the_connection(error: Exception, sdk: Sdk) -> bool:
+    """Return whether an exception is the network's. Not every one comes in a class of the SDK."""
+    below = type(error).__module__.startswith(("httpx", "httpcore"))
+    return below or isinstance(error, sdk.APIConnectionError | OSError)
+
+
+def masked(text: str, key: str) -> str:
+    return text.replace(key, "***").replace(repr(key)[1:-1], "***")
 
 
 def sentence_about(status: int) -> str:

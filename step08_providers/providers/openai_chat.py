@@ -21,7 +21,7 @@ from ..harness_types import (
     tool_calls_of,
 )
 from ..tools.tool_types import ToolSpec
-from .answer import Answer
+from .answer import Answer, count
 from .failure import Sdk
 from .sdk_model import SdkModel
 from .sendable import sent_arguments, sent_name, sent_text
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 STOP_REASONS: dict[str, StopReason] = {
     "stop": "stop",
     "tool_calls": "toolUse",
-    "function_call": "toolUse",
     "length": "length",
 }
 
@@ -82,7 +81,7 @@ def take(chunk: "ChatCompletionChunk", answer: Answer) -> str | None:
     reason = None
     if chunk.usage:
         read, written = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
-        answer.usage = Usage(read or 0, written or 0)
+        answer.usage = Usage(count(read), count(written))
     for choice in chunk.choices or []:
         reason = choice.finish_reason or reason
         if choice.delta:

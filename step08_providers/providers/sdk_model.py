@@ -17,7 +17,7 @@ from ..harness_types import (
     tool_calls_of,
 )
 from .answer import Answer
-from .failure import Sdk, failure
+from .failure import Sdk, failure, masked
 from .sendable import sendable
 
 
@@ -57,6 +57,8 @@ class SdkModel(ABC):
             async with aclosing(self._events(messages, context, answer)) as events:
                 async for event in events:
                     begun = True
+                    if event.type == "error":
+                        event = StreamError(masked(event.error, self._key))
                     yield event
         except Exception as error:
             sentence = failure(error, self.sdk, begun=begun, key=self._key, key_name=self.key_name)

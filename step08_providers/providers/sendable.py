@@ -8,8 +8,6 @@ from ..harness_types import ContentBlock, Message
 from ..sessions.pairing import paired
 from ..sessions.wire import json_or_text
 
-# A letter that cannot be encoded, and what a name or an id may not hold.
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_IN_A_NAME = re.compile("[^a-zA-Z0-9_-]")
 
 
@@ -24,7 +22,8 @@ def says(block: ContentBlock) -> bool:
 
 
 def sent_text(text: str) -> str:
-    return LONE_SURROGATE.sub("\ufffd", text)
+    """Return text that can be encoded: half of a letter is joined to the other, or replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def sent_name(name: str) -> str:

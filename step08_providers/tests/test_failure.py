@@ -58,6 +58,8 @@ def test_the_sentence_says_what_to_do() -> None:
 def test_when_the_answer_had_begun_it_says_so() -> None:
     assert said(APIConnectionError(), begun=True) == "连接在回答的中途断了，请再试一次"
     assert said(OSError(), begun=True) == "连接在回答的中途断了，请再试一次"
+    assert said(ValueError("x"), begun=True) == "读不懂模型服务发来的内容，请再试一次：x"
+    assert said(ValueError("x")) == "请求没能发出去：x"
     broken = "模型服务在回答的中途出错，请再试一次：overloaded"
     assert said(APIError("overloaded"), begun=True) == broken
 

@@ -52,7 +52,7 @@ async def test_whatever_an_sdk_raises_is_one_error_that_says_what_to_do() -> Non
     events = await events_of(Played(status(401, "sk-nobody-may-see-this")))
     assert events == [StreamError("模型服务不接受这个密钥（401），请检查环境变量 THE_KEY")]
     events = await events_of(Played(RuntimeError("?")))
-    assert events == [StreamError("连不上模型服务，请检查网络和 --base-url")]
+    assert events == [StreamError("请求没能发出去：?")]
 
 
 async def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:

@@ -47,6 +47,7 @@ def test_a_result_that_says_nothing_stays() -> None:
 
 def test_a_letter_that_cannot_be_encoded_is_replaced() -> None:
     assert sent_text("a\ud800b") == "a\ufffdb"
+    assert sent_text("\ud83d\ude00") == "\U0001f600"  # Both halves of one letter.
     assert sent_arguments({"\udfff": "\ud800"}) == '{"\ufffd": "\ufffd"}'
 
 

@@ -34,6 +34,7 @@ from ..harness_types import (
 from ..loopback import Loopback, Reply, played_by
 from ..loopback.chat_wire import chat_chunk
 from ..loopback.chat_wire import data as chat_data
+from ..loopback.messages_wire import block_start
 from ..tools import create_builtin_tools
 from ..tools.tool_types import ToolContext
 from ..whole_stream import whole_stream
@@ -41,6 +42,7 @@ from .service import (
     KEY,
     WIRES,
     Chat,
+    Messages,
     Wire,
     answer_to,
     ask,
@@ -307,7 +309,8 @@ async def test_an_end_that_nobody_knows_and_an_empty_answer_do_not_count(wire: W
     assert failed(events) == "模型服务结束回答的理由没有见过，这个回答不算：tired"
     events = await answer_to(wire.name, bytes_of(wire.start, wire.end(wire.reasons[0])))
     assert failed(events) == "模型给了一个空的回答，请再试一次"
-    assert failed(await answer_to(wire.name, bytes_of())) == "回答没有结束就断了，请再试一次"
+    nothing = "模型服务什么也没有发来，请检查 --base-url，或再试一次"
+    assert failed(await answer_to(wire.name, bytes_of())) == nothing
 
 
 @each_wire
@@ -322,6 +325,46 @@ async def test_a_service_that_says_nothing_is_not_waited_for(wire: Wire) -> None
         "连接在回答的中途断了，请再试一次",
         "模型服务太久没有回应，请再试一次，或检查网络",
     )
+
+
+@each_wire
+async def test_an_answer_that_is_over_is_not_waited_for(wire: Wire) -> None:
+    async def open_end() -> AsyncIterator[bytes]:
+        yield wire.start + wire.text("hi") + wire.end(wire.reasons[0])
+        await asyncio.Event().wait()
+
+    with Loopback(lambda path, body: Reply(open_end())) as server:
+        events = await ask(model_of(wire.name, server.url))
+    assert message_text(done(events).message) == "hi"
+    sent = wire.start + wire.text("hi") + wire.end(wire.reasons[0])
+    done(await answer_to(wire.name, bytes_of(sent, dropped=True)))
+
+
+async def test_what_stands_in_the_beginning_of_a_block_counts() -> None:
+    text = block_start(0, {"type": "text", "text": "Hello"})
+    block = {"type": "tool_use", "id": "c1", "name": "calc", "input": {"expression": "1+1"}}
+    sent = [Messages.start, text, block_start(1, dict(block)), Messages.end("tool_use")]
+    message = done(await answer_to("anthropic", bytes_of(*sent))).message
+    assert message_text(message) == "Hello"
+    assert tool_calls_of(message)[0].arguments == {"expression": "1+1"}
+
+
+async def test_what_is_no_json_is_told_as_what_it_is() -> None:
+    events = await answer_to("openai", bytes_of(Chat.text("hi"), b"data: {oops\n\n"))
+    assert failed(events).startswith("读不懂模型服务发来的内容，请再试一次：")
+
+
+@each_wire
+async def test_a_result_says_whether_it_is_an_error(wire: Wire) -> None:
+    call = ToolCallContent("c1", "calc", {})
+    with Loopback(played_by(RULES_FOR_ALL)) as server:
+        history: list[Message] = [
+            user_text("hi"),
+            AssistantMessage([call], "toolUse"),
+            ToolResultMessage("c1", "calc", [TextContent("no")], is_error=True),
+        ]
+        await ask(model_of(wire.name, server.url), *history)
+    assert ("'is_error': True" in str(server.requests)) == (wire.name == "anthropic")
 
 
 # Time.
