@@ -15,6 +15,11 @@ from step08_providers.loopback import Loopback, Reply
 STEP = find_step("08")
 
 
+@pytest.fixture(autouse=True)
+def few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "TIMES", 3)
+
+
 async def body(value: object) -> AsyncIterator[bytes]:
     yield json.dumps(value).encode()
 
@@ -44,7 +49,7 @@ def measured(respond: Any, capsys: pytest.CaptureFixture[str]) -> tuple[int, lis
 def test_the_questions_are_put_and_the_answers_counted(capsys: pytest.CaptureFixture[str]) -> None:
     status, answers, _ = measured(strict_server, capsys)
     assert status == 0
-    assert answers[:2] == ["0 of 10", "10 of 10"]
+    assert answers[:2] == ["0 of 3", "3 of 3"]
     assert answers[2].startswith("refused, HTTP 400: ")
     assert "a call has no result" in answers[2]
     assert answers[3] == "accepted"
@@ -54,7 +59,7 @@ def test_a_model_that_only_talks_has_not_corrected_itself(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     _, answers, _ = measured(lambda path, request: answered({"content": "sorry"}), capsys)
-    assert answers == ["0 of 10", "0 of 10", "accepted", "accepted"]
+    assert answers == ["0 of 3", "0 of 3", "accepted", "accepted"]
 
 
 def test_where_nobody_answers_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,3 +73,13 @@ def test_where_nobody_answers_it_says_so(capsys: pytest.CaptureFixture[str]) -> 
 def test_what_is_missing_is_said(number: str, url: str) -> None:
     with pytest.raises(UsageError, match="STEP=08"):
         live.live(find_step(number), url, "m")
+
+
+def test_a_key_that_the_server_repeats_is_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody-may-see-this")
+    said: dict[str, object] = {"error": {"message": "wrong key: sk-nobody-may-see-this"}}
+    _, answers, _ = measured(lambda path, request: answered(said, 401), capsys)
+    assert all(answer.startswith("refused, HTTP 401: ") for answer in answers)
+    assert "nobody-may-see" not in "".join(answers)
