@@ -26,6 +26,7 @@ def chat(step: Path, record: bool, provider: str, model: str, base_url: str) -> 
 
 def chat_with_service(step: Path, record: bool, provider: str, model: str, base_url: str) -> int:
     """Let a real model answer, in an environment that has its SDK; that is made if need be."""
+    # Only now: a demo, and a chat with the script, do without these.
     from shared import environment
     from shared.errors import UsageError
     from shared.steps import ROOT
