@@ -1,7 +1,7 @@
-"""The demo of the step before, and another model answers. It prints the same.
+"""What the trunk carries now: tools at the same time, words in between, and a tool that ends a run.
 
 `python -m PACKAGE.demo openai` and `... anthropic` play it over the wire, with the official SDK and
-a server of our own. Without a word more it is the script itself, which needs nothing installed.
+a server of our own. Without a word more it is the script itself.
 """
 
 import asyncio
@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .cancel import CancelToken, interruptible
-from .confirm import confirming
-from .extensions import load_extensions
-from .harness_types import Context, StreamFn
-from .hooks import Hooks
+from .agent import Queues
+from .harness_types import Context, StreamFn, user_text
 from .main import chat
 from .providers import ProviderError, service_model
 from .rules import RULES
@@ -24,32 +21,63 @@ from .tools import create_builtin_tools
 from .tools.tool_types import ToolContext, ToolDefinition, ToolResult
 
 SCRIPT = [
-    "今天天气怎么样",
-    "把 build 删掉",
+    "两趟车什么时候到",
     "倒数三下",
-    "你好",
+    "收工",
     "/exit",
 ]
 
 
-async def countdown(args: dict[str, object], context: ToolContext) -> ToolResult:
-    """A tool that takes long, and somebody who presses Ctrl-C in the middle of it."""
-    asyncio.get_running_loop().call_soon(press_ctrl_c, context.cancel)
-    await interruptible(asyncio.Event().wait, context.cancel)
-    return ToolResult("零")
+def ride() -> ToolDefinition:
+    """Return a tool for two calls at the same time: the slow train waits for the fast one."""
+    fast_is_there = asyncio.Event()
+
+    async def wait_for(args: dict[str, object], context: ToolContext) -> ToolResult:
+        if args["train"] == "快车":
+            fast_is_there.set()
+        await fast_is_there.wait()
+        return ToolResult(f"{args['train']}到了")
+
+    return ToolDefinition(
+        name="ride",
+        description="等一趟车。",
+        parameters={"type": "object", "properties": {"train": {"type": "string"}}},
+        execute=wait_for,
+    )
 
 
-def press_ctrl_c(cancel: CancelToken) -> None:
-    """Do what Ctrl-C does. The terminal is what shows it as ^C."""
-    print("^C")
-    cancel.cancel()
+def countdown_for(queues: Queues) -> ToolDefinition:
+    """Return a tool that takes long, and somebody who types two lines in the middle of it."""
+
+    async def countdown(args: dict[str, object], context: ToolContext) -> ToolResult:
+        context.update("三")
+        await asyncio.sleep(0)
+        print("你> /follow 你好")
+        queues.follow_ups.put(user_text("你好"))
+        print("你> 顺便算一下 12*8")
+        queues.steering.put(user_text("顺便算一下 12*8"))
+        context.update("二")
+        context.update("一")
+        return ToolResult("零")
+
+    return ToolDefinition(
+        name="countdown",
+        description="倒数。",
+        parameters={"type": "object", "properties": {}},
+        execute=countdown,
+    )
 
 
-COUNTDOWN = ToolDefinition(
-    name="countdown",
-    description="倒数。",
+async def finish(args: dict[str, object], context: ToolContext) -> ToolResult:
+    """A tool after which there is nothing left to say."""
+    return ToolResult("今天到这里", terminate=True)
+
+
+FINISH = ToolDefinition(
+    name="finish",
+    description="结束这次任务。",
     parameters={"type": "object", "properties": {}},
-    execute=countdown,
+    execute=finish,
 )
 
 
@@ -71,14 +99,12 @@ def run_demo(provider: str = "fake") -> Context:
     use_utf8()
     print("Mini Agent Harness · step09 full loop（demo）")
     print()
-    tools, hooks = create_builtin_tools(), Hooks()
-    tools.register(COUNTDOWN)
+    tools, queues = create_builtin_tools(), Queues()
+    for tool in (ride(), countdown_for(queues), FINISH):
+        tools.register(tool)
     here = Path(__file__).parent
-    for notice in load_extensions([here / "example_extension.py"], tools, hooks, here):
-        print(f"[扩展] {notice}")
-    hooks.on("before_tool_call", confirming(lambda command: False), "确认")
     with model_for_demo(provider) as model:
-        return chat(shown_lines(SCRIPT), cwd=here, tools=tools, hooks=hooks, model=model)
+        return chat(shown_lines(SCRIPT), cwd=here, tools=tools, model=model, queues=queues)
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ class Rule:
     """One line of the script: if `match` is part of the match key, say `reply`.
 
     `match` None matches everything. With `error` the stream breaks after the reply, with that text.
-    With `tool_call` the model asks for that tool after the reply. With `earlier` the rule matches
-    only if an earlier message contains that text.
+    With `tool_call` the model asks for that tool after the reply, and in the same answer for all of
+    `more_calls`. With `earlier` the rule matches only if an earlier message contains that text.
     """
 
     reply: str
@@ -49,6 +49,7 @@ class Rule:
     tool_call: ScriptedCall | None = None
     error: str | None = None
     earlier: str | None = None
+    more_calls: Sequence[ScriptedCall] = ()
 
 
 def match_key(context: Context) -> str:
@@ -100,9 +101,10 @@ class FakeModel:
             yield StreamError(rule.error)
             return
         if rule.tool_call is not None:
-            tool_call = self._numbered(rule.tool_call)
-            yield ToolCallAnnounced(tool_call)
-            yield StreamDone(AssistantMessage([TextContent(rule.reply), tool_call], "toolUse"))
+            tool_calls = [self._numbered(call) for call in (rule.tool_call, *rule.more_calls)]
+            for tool_call in tool_calls:
+                yield ToolCallAnnounced(tool_call)
+            yield StreamDone(AssistantMessage([TextContent(rule.reply), *tool_calls], "toolUse"))
             return
         yield StreamDone(AssistantMessage([TextContent(rule.reply)], "stop"))
 

@@ -113,16 +113,19 @@ class LoopConfig:
 class MaxTurns:
     """A `should_stop_after_turn` that lets the model ask for tools so many times in a row.
 
-    The loop itself has no limit. `reached` says whether this one has stopped it.
+    The loop itself has no limit. `reached` says whether this one has stopped the last run.
     """
 
     def __init__(self, max_turns: int = 8) -> None:
         self.max_turns = max_turns
         self.reached = False
         self._turns = 0
+        self._run: Sequence[Message] = ()
 
     async def __call__(self, turn: Turn) -> bool:
         """Return whether the model wants another turn, and has had them all."""
+        if turn.new_messages is not self._run:
+            self._run, self._turns = turn.new_messages, 0
         self._turns = self._turns + 1 if turn.tool_results else 0
         self.reached = self._turns >= self.max_turns
         return self.reached

@@ -1,29 +1,34 @@
 """The conversation: read a line, answer it, wait for the next."""
 
 import sys
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing, closing
+from collections.abc import Coroutine, Iterable, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
-from .agent_loop import run_agent_loop
-from .cancel import CancelToken
+from .agent import Agent, Queues
 from .confirm import agree_to_all, ask_user, confirming
 from .extensions import extension_files, load_extensions
 from .fake_model import FakeModel
-from .harness_types import Context, HarnessEvent, StreamFn, StreamOptions, user_text
+from .harness_types import Context, StreamFn, StreamOptions
 from .hooks import Hooks
 from .interrupt import ctrl_c_cancels, running, signals_leave
+from .loop_config import LoopConfig, MaxTurns
 from .options import Options, chosen_model, parse_options
-from .render import render_events
+from .render import Screen
 from .rules import RULES
 from .sessions.folder import latest_session, listed_sessions, resume_session, start_session
 from .sessions.session import Session
 from .sessions.session_file import SessionError
 from .sessions.tree_lines import shortened, tree_lines
-from .terminal import on_terminal, quiet_end, typed_lines, use_readline, use_utf8
+from .terminal import on_terminal, quiet_end, typed_lines, use_readline, use_utf8, visible_line
 from .tools import create_builtin_tools
 from .tools.registry import ToolRegistry
 from .tools.tool_types import ToolContext
+from .typing_ahead import lines_go_to
+from .whole_stream import whole
+
+Work = Coroutine[object, object, None]
 
 
 def chat(
@@ -34,6 +39,7 @@ def chat(
     tools: ToolRegistry | None = None,
     hooks: Hooks | None = None,
     model: StreamFn | None = None,
+    queues: Queues | None = None,
     delay: float = 0.0,
 ) -> Context:
     """Answer line after line until /exit, the last line or Ctrl-C; return the whole context.
@@ -43,7 +49,8 @@ def chat(
     `delay` is the time between two pieces of the model's text, in seconds. `cwd` is the folder that
     the tools work in; None is the current one. `session` is the conversation to go on with; None
     is a new one that no file keeps. `tools` are those of the step, and `hooks` the question before
-    a command, unless they are given. `model` is who answers; None is the script of this step.
+    a command, unless they are given. `model` is who answers; None is the script of this step. What
+    is typed meanwhile goes into `queues`.
     """
     session = session or Session()
     for notice in session.notices:
@@ -54,7 +61,24 @@ def chat(
         hooks = new_hooks()
         hooks.on("before_tool_call", confirming(ask_user), "确认")
     context = Context(messages=session.history(), tools=tools.specs())
-    options = StreamOptions(delay=delay)
+    limit = MaxTurns()
+    agent = Agent(
+        whole(model),
+        tools=tools,
+        tool_context=ToolContext(cwd=cwd or Path.cwd()),
+        messages=context.messages,
+        config=LoopConfig(
+            before_tool_call=hooks.before_tool_call,
+            after_tool_call=hooks.after_tool_call,
+            should_stop_after_turn=limit,
+            stream_options=StreamOptions(delay=delay),
+        ),
+        queues=queues,
+    )
+    # Every message is on the disk before anybody else hears of it.
+    agent.subscribe(lambda event, cancel: save(session, context))
+    agent.subscribe(hooks.observe)
+    agent.subscribe(Screen().show)
     # The lines are read outside the event loop, so that Ctrl-C reaches whoever is typing.
     with running() as runner:
         try:
@@ -63,19 +87,17 @@ def chat(
                     break
                 if not line or obeyed(line, session, context):
                     continue
-                context.messages.append(user_text(line))
-                cancel = CancelToken()
-                events = run_agent_loop(
-                    stream_fn=model,
-                    context=context,
-                    tools=tools,
-                    tool_context=ToolContext(cwd=cwd or Path.cwd(), cancel=cancel),
-                    stream_options=options,
-                    hooks=hooks,
-                )
-                shown = hooks.observed(saved(events, session, context), cancel)
-                with ctrl_c_cancels(cancel, runner.get_loop()):
-                    runner.run(render_events(shown))
+                work: Work | None = agent.prompt(line)
+                while work is not None:
+                    with (
+                        ctrl_c_cancels(agent.cancel, runner.get_loop()),
+                        lines_go_to(partial(hear, agent), runner.get_loop()),
+                    ):
+                        runner.run(work)
+                    save(session, context)
+                    work = what_is_left(agent)
+                if limit.reached:
+                    print(f"[错误] Agent Loop 达到最大轮数 {limit.max_turns}，已强制停止。")
                 print()
         except KeyboardInterrupt:
             print()
@@ -83,18 +105,21 @@ def chat(
     return context
 
 
-async def saved(
-    events: AsyncGenerator[HarnessEvent, None], session: Session, context: Context
-) -> AsyncGenerator[HarnessEvent, None]:
-    """Pass on the events of a run, with every message on the disk before the loop goes on."""
-    try:
-        async with aclosing(events):
-            save(session, context)  # What the user said, before the model is asked.
-            async for event in events:
-                save(session, context)  # What the loop has appended since the last event.
-                yield event
-    finally:
-        save(session, context)  # A loop that is closed early answers the calls that are open.
+def hear(agent: Agent, line: str) -> None:
+    """Take what is typed while the agent works: for its next turn, or with /follow for later."""
+    command, _, later = line.partition(" ")
+    if command == "/follow" and later:
+        agent.follow_up(later)
+    elif command.startswith("/"):
+        print(f"[插话] {visible_line(command)} 要等回答结束才能用")
+    else:
+        agent.steer(line)
+
+
+def what_is_left(agent: Agent) -> Work | None:
+    """Go on with what was typed too late for the run, unless that has failed or was cancelled."""
+    waiting = agent.queues.steering.waiting or agent.queues.follow_ups.waiting
+    return agent.continue_() if waiting and agent.state.error_message is None else None
 
 
 def save(session: Session, context: Context) -> None:
@@ -176,6 +201,7 @@ def talk(session: Session, options: Options, model: StreamFn | None) -> None:
         script = f"剧本认得的字样：{'、'.join(known_words())}"
         print(f"输入一句话开始，/exit 离开。{f'回答的是 {options.model}' if model else script}")
         print("/tree 看分支，/back N 退回 N 句话，从那里另说一句。Ctrl-C 打断回答。")
+        print("回答时也可以接着打字：那是插话，/follow 开头的留到最后再说。")
     print(f"可用工具：{', '.join(tools.names())}")
     for notice in notices:
         print(f"[扩展] {notice}")

@@ -61,6 +61,21 @@ RULES = [
         tool_call={"name": "countdown", "arguments": {}},
     ),
     Rule(match="toolResult:countdown 未注册", reply="倒数的工具只有 demo 里有。"),
+    # Two calls in one answer: they run at the same time.
+    Rule(
+        match="两趟车",
+        reply="我两趟一起看。",
+        tool_call={"name": "ride", "arguments": {"train": "慢车"}},
+        more_calls=[{"name": "ride", "arguments": {"train": "快车"}}],
+    ),
+    Rule(match="toolResult:ride 未注册", reply="看车的工具只有 demo 里有。"),
+    Rule(match="toolResult:ride", reply="两趟都到了，快车先到。"),
+    Rule(
+        match="收工",
+        reply="好，收工。",
+        tool_call={"name": "finish", "arguments": {}},
+    ),
+    Rule(match="toolResult:finish 未注册", reply="收工的工具只有 demo 里有。"),
     Rule(
         match="note.txt",
         reply="我打开看看。",

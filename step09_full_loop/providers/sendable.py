@@ -12,8 +12,12 @@ NOT_IN_A_NAME = re.compile("[^a-zA-Z0-9_-]")
 
 
 def sendable(messages: Iterable[Message]) -> list[Message]:
-    """Return the messages that a service takes: every call has its result, and none is empty."""
-    return [m for m in paired(messages) if any(map(says, m.content)) or m.role == "toolResult"]
+    """Return the messages that a service takes: every call has its result, and none is empty.
+
+    An answer that has failed is not sent.
+    """
+    good = (m for m in messages if m.role != "assistant" or m.stop_reason != "error")
+    return [m for m in paired(good) if any(map(says, m.content)) or m.role == "toolResult"]
 
 
 def says(block: ContentBlock) -> bool:

@@ -26,8 +26,10 @@ def message_to_json(message: Message) -> dict[str, object]:
     content = [block_to_json(block) for block in message.content]
     written: dict[str, object] = {"role": message.role, "content": content}
     match message:
-        case AssistantMessage(stop_reason=stop_reason):
+        case AssistantMessage(stop_reason=stop_reason, error_message=None):
             return {**written, "stopReason": stop_reason}
+        case AssistantMessage(stop_reason=stop_reason, error_message=error):
+            return {**written, "stopReason": stop_reason, "errorMessage": error}
         case ToolResultMessage(tool_call_id=call_id, tool_name=name, is_error=is_error):
             return {**written, "toolCallId": call_id, "toolName": name, "isError": is_error}
         case UserMessage():
