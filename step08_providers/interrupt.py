@@ -103,10 +103,10 @@ def running() -> Iterator[asyncio.Runner]:
 
 def all_ended(loop: asyncio.AbstractEventLoop, threads: Iterable[threading.Thread]) -> bool:
     """Cancel the tasks that are left, and return whether they and the threads end soon."""
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt):  # Once more is no reason not to end.
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
         if left:
             loop.run_until_complete(asyncio.wait(left, timeout=PATIENCE))
         for thread in threads:

@@ -1,7 +1,7 @@
 """The conversation: read a line, answer it, wait for the next."""
 
 import sys
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from .tools.tool_types import ToolContext
 from .typing_ahead import lines_go_to
 from .whole_stream import whole
 
-Work = Coroutine[object, object, None]
+Work = Callable[[], Coroutine[object, object, None]]
 
 
 def chat(
@@ -87,15 +87,13 @@ def chat(
                     break
                 if not line or obeyed(line, session, context):
                     continue
-                work: Work | None = agent.prompt(line)
+                work: Work | None = partial(agent.prompt, line)
                 while work is not None:
-                    with (
-                        ctrl_c_cancels(agent.cancel, runner.get_loop()),
-                        lines_go_to(partial(hear, agent), runner.get_loop()),
-                    ):
-                        runner.run(work)
+                    cancel, loop = agent.cancel, runner.get_loop()
+                    with ctrl_c_cancels(cancel, loop), lines_go_to(partial(hear, agent), loop):
+                        runner.run(work())
                     save(session, context)
-                    work = what_is_left(agent)
+                    work = None if cancel.cancelled else what_is_left(agent)
                 if limit.reached:
                     print(f"[错误] Agent Loop 达到最大轮数 {limit.max_turns}，已强制停止。")
                 print()
@@ -117,9 +115,9 @@ def hear(agent: Agent, line: str) -> None:
 
 
 def what_is_left(agent: Agent) -> Work | None:
-    """Go on with what was typed too late for the run, unless that has failed or was cancelled."""
+    """Return how to go on with what was typed too late for a run, unless that has failed."""
     waiting = agent.queues.steering.waiting or agent.queues.follow_ups.waiting
-    return agent.continue_() if waiting and agent.state.error_message is None else None
+    return agent.continue_ if waiting and agent.state.error_message is None else None
 
 
 def save(session: Session, context: Context) -> None:

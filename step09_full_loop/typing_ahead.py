@@ -17,25 +17,28 @@ def lines_go_to(take: Callable[[str], None], loop: asyncio.AbstractEventLoop) ->
 
     That needs a terminal, and a platform on which an event loop can listen to one.
     """
-    if not on_terminal():
+    keyboard = listened_to(take, loop) if on_terminal() else None
+    try:
         yield
-        return
-    keyboard = sys.stdin.fileno()
+    finally:
+        if keyboard is not None:
+            loop.remove_reader(keyboard)
+
+
+def listened_to(take: Callable[[str], None], loop: asyncio.AbstractEventLoop) -> int | None:
+    """Let `loop` listen to the keyboard, and return its number; None if it cannot."""
 
     def read() -> None:
         typed = os.read(keyboard, LONGEST)  # A terminal gives whole lines.
         if not typed:
-            loop.remove_reader(keyboard)
+            loop.remove_reader(keyboard)  # Ctrl-D: there will be no more.
         for line in typed.decode("utf-8", "replace").split("\n"):
             if line.strip():
                 take(line.strip())
 
     try:
+        keyboard = sys.stdin.fileno()
         loop.add_reader(keyboard, read)
-    except NotImplementedError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_reader(keyboard)
+    except (NotImplementedError, OSError):
+        return None
+    return keyboard

@@ -64,6 +64,7 @@ class AnthropicMessages(SdkModel):
             await client.messages.create(
                 model=self._model,
                 max_tokens=MAX_TOKENS,
+                system=sent_text(context.system_prompt) or anthropic.omit,
                 messages=list(message_params(messages)),
                 tools=[tool_param(tool) for tool in context.tools],
                 stream=True,

@@ -57,7 +57,7 @@ class OpenAIChat(SdkModel):
             ) as client,
             await client.chat.completions.create(
                 model=self._model,
-                messages=[chat_message(message) for message in messages],
+                messages=[*system_message(context), *map(chat_message, messages)],
                 tools=[chat_tool(tool) for tool in context.tools] or openai.omit,
                 stream=True,
                 stream_options={"include_usage": True},
@@ -92,6 +92,11 @@ def take(chunk: "ChatCompletionChunk", answer: Answer) -> str | None:
                 arguments = piece.function.arguments if piece.function else None
                 answer.add_to_call(index, piece.id, name, arguments)
     return reason
+
+
+def system_message(context: Context) -> list["ChatCompletionMessageParam"]:
+    prompt = sent_text(context.system_prompt)
+    return [{"role": "system", "content": prompt}] if prompt else []
 
 
 def chat_message(message: Message) -> "ChatCompletionMessageParam":

@@ -10,7 +10,6 @@ from syrupy.assertion import SnapshotAssertion
 from shared.history import history_lines
 from shared.pairing import pairing_faults
 
-from .. import demo
 from ..demo import run_demo
 
 
@@ -29,11 +28,3 @@ def test_what_people_see_and_what_the_model_sees(
     assert capsys.readouterr().out == pinned(name="expected_output")
     assert history_lines(context.messages) == pinned(name="expected_context")
     assert pairing_faults(context.messages) == []
-
-
-def test_without_its_extension_the_demo_deletes_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo, "load_extensions", lambda *arguments: [])
-    run_demo()
-    assert "[工具结果] run_command → 用户没有同意运行这条命令（出错）" in capsys.readouterr().out

@@ -116,7 +116,8 @@ def check_what_is_left(folder: Path) -> list[str]:
         stored, history = session.tree.messages(), session.history()
         assert pairing_faults(history) == []
         texts = [message_text(message) for message in stored]
-        results = [line for line in shown.splitlines() if line.startswith("[工具结果] calc → ")]
+        turns = shown.rpartition("轮结束]")[0]  # The results of a turn are kept when all are there.
+        results = [line for line in turns.splitlines() if line.startswith("[工具结果] calc → ")]
         for line in results:
             assert line.removeprefix("[工具结果] calc → ").removesuffix("（出错）") in texts
         answers = [message for message in stored if isinstance(message, AssistantMessage)]

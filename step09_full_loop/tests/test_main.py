@@ -5,26 +5,25 @@ import io
 import locale
 import sys
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ..fake_model import FakeModel
-from ..harness_types import Context, StreamEvent, StreamOptions, message_text, user_text
-from ..main import chat, known_words, main, saved
+from ..harness_types import Context, StreamEvent, StreamOptions, message_text
+from ..main import chat, known_words, main
 from ..sessions.folder import latest_session, start_session
-from ..sessions.session import Session
 from .fake_terminal import FakeTerminal
-from .scripted_model import ScriptedModel, says, start_loop
 
 WORDS = [
     *("你好", "断线", "12*8", "除以零", "写错参数", "刚才", "天气", "删掉", "等一分钟", "倒数"),
-    *("note.txt", "README.md", "etc/hosts"),
+    *("两趟车", "收工", "note.txt", "README.md", "etc/hosts"),
 ]
 # The lines that stand first, on a terminal and on a pipe.
 OPENING = ["可用工具：calc, read_file, run_command"]
 COMMANDS = "/tree 看分支，/back N 退回 N 句话，从那里另说一句。Ctrl-C 打断回答。"
+TYPING = "回答时也可以接着打字：那是插话，/follow 开头的留到最后再说。"
 GOODBYE = "再见。（本次对话共 {} 条消息）\n"
 
 
@@ -60,9 +59,13 @@ def test_a_conversation_without_exit_ends_with_its_last_line(
     assert capsys.readouterr().out == GOODBYE.format(0)
 
 
-def test_an_answer_that_breaks_off_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_that_breaks_off_is_kept_and_marked(capsys: pytest.CaptureFixture[str]) -> None:
     context = chat(["断线", "你好"])
-    assert [message.role for message in context.messages] == ["user", "user", "assistant"]
+    answers = [m for m in context.messages if m.role == "assistant"]
+    assert [(m.stop_reason, m.error_message) for m in answers] == [
+        ("error", "连接断了"),
+        ("stop", None),
+    ]
     assert "助手> 我正说到一半，\n[错误] 连接断了\n[第 1 轮结束]\n\n" in capsys.readouterr().out
 
 
@@ -98,7 +101,7 @@ def test_a_terminal_is_told_what_can_be_said_and_sees_the_model_type(
     monkeypatch.delitem(sys.modules, "readline")
     main([])
     first = f"输入一句话开始，/exit 离开。剧本认得的字样：{'、'.join(WORDS)}"
-    shown = "".join(f"{line}\n" for line in [first, COMMANDS, *OPENING])
+    shown = "".join(f"{line}\n" for line in [first, COMMANDS, TYPING, *OPENING])
     assert screen.getvalue().startswith(f"{shown}[会话] 新会话，保存在 .sessions/")
     assert "助手> 你好！" in screen.getvalue()
     assert "readline" in sys.modules
@@ -275,7 +278,7 @@ def test_a_tree_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> Non
     assert "还什么都没有说过。\n" in capsys.readouterr().out
 
 
-def test_a_message_is_on_the_disk_before_the_model_is_asked_or_anybody_sees_it(
+def test_a_message_is_on_the_disk_before_the_model_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[tuple[str, int]] = []
@@ -296,14 +299,5 @@ def test_a_message_is_on_the_disk_before_the_model_is_asked_or_anybody_sees_it(
     with closing(start_session(Path.cwd())) as session:
         chat(["12*8"], session=session)
     # The first line is the header.
-    assert seen == [("asked with 1", 2), ("[工具调用]", 3), ("[工具结果]", 4), ("asked with 3", 4)]
+    assert seen == [("asked with 1", 2), ("[工具调用]", 3), ("[工具结果]", 3), ("asked with 3", 4)]
     assert lines_on_disk() == 5
-
-
-async def test_leaving_a_run_that_is_saved_closes_the_stream_of_the_model() -> None:
-    model, context = ScriptedModel(says("hi")), Context([user_text("a")])
-    async with aclosing(saved(start_loop(model, context), Session(), context)) as events:
-        async for event in events:
-            if event.type == "text_delta":
-                break
-    assert model.open_streams == 0

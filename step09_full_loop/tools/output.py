@@ -1,6 +1,7 @@
 """What a command prints: however much that is, only the beginning is kept."""
 
 from asyncio import StreamReader
+from collections.abc import Callable
 
 MAX_LINES = 40
 MAX_LINE_LENGTH = 1000  # characters
@@ -9,9 +10,11 @@ CHUNK = 64 * 1024  # bytes
 
 
 class FirstOutput:
-    """The first lines of an output, and how many there were."""
+    """The first lines of an output, and how many there were. `tell` gets each as it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told = 0
         self._kept = bytearray()
         self._feeds = 0
         self._last = b"\n"
@@ -22,6 +25,14 @@ class FirstOutput:
             self._kept += chunk[: MAX_KEPT - len(self._kept)]
             self._feeds += chunk.count(b"\n")
             self._last = chunk[-1:]
+            if self._told < MAX_LINES:
+                self._tell_what_is_new()
+
+    def _tell_what_is_new(self) -> None:
+        lines = self._kept.split(b"\n")[:-1]  # The last one may not be complete.
+        for line in lines[self._told : MAX_LINES]:
+            self._tell(shortened(line.decode("utf-8", "replace")))
+        self._told = len(lines)
 
     def text(self) -> str:
         """Return the lines as one text. A model has to be told that there are more of them."""

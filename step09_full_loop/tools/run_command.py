@@ -21,10 +21,11 @@ SHELL = ["cmd", "/d", "/c"] if sys.platform == "win32" else ["/bin/sh", "-c"]
 async def run_command(args: dict[str, object], context: ToolContext) -> ToolResult:
     """Run a command in the working directory; return what it printed and how it ended.
 
+    The first lines are told as they come.
     When the run is cancelled or the time is over, it is killed together with all it has started.
     """
     process = await started(cast(str, args["command"]), context.cwd)
-    output = FirstOutput()
+    output = FirstOutput(context.update)
     reading = asyncio.ensure_future(output.read(cast(asyncio.StreamReader, process.stdout)))
     try:
         async with asyncio.timeout(MAX_SECONDS):
