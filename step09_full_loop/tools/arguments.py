@@ -5,14 +5,20 @@ JSON Schema, and it coerces first, as Pi does: see `coercion.py`.
 """
 
 import json
+import sys
 from collections.abc import Mapping
 from itertools import islice
+from typing import Any
 
-import jsonschema_rs
+try:
+    import jsonschema_rs
+except ModuleNotFoundError:
+    print("缺少 jsonschema-rs，请运行 pip install jsonschema-rs", file=sys.stderr)
+    sys.exit(2)
 
 from ..harness_types import UnusableArguments
 from .coercion import Schema, coerced
-from .quoting import quoted
+from .quoting import error_text, quoted
 from .validate import MAX_UNKNOWN, Invalid, Valid, json_type
 
 MAX_ERRORS = 10
@@ -27,7 +33,7 @@ def compiled(schema: Schema) -> jsonschema_rs.Validator:
     known = COMPILED.get(id(schema))
     if known is not None and known[0] is schema:
         return known[1]
-    check = jsonschema_rs.validator_for(dict(schema))
+    check = jsonschema_rs.validator_for(dict(schema), offline=True)
     if len(COMPILED) >= MAX_COMPILED:
         COMPILED.clear()
     COMPILED[id(schema)] = (schema, check)
@@ -44,16 +50,26 @@ def check_arguments(schema: Schema, value: object) -> Valid | Invalid:
         return Invalid([value.reason])
     if not isinstance(value, dict):
         return Invalid(["参数必须是一个对象"])
-    arguments = coerced(schema, value, fits)
     check = compiled(schema)
-    if isinstance(arguments, dict) and check.is_valid(arguments):
-        return Valid(arguments)
-    errors = map(sentence, islice(check.iter_errors(arguments), MAX_ERRORS))
-    return Invalid([*errors, f"收到的参数：{quoted(json.dumps(value, ensure_ascii=False))}"])
+    try:
+        arguments = coerced(schema, value, fits)
+        if isinstance(arguments, dict) and check.is_valid(arguments):
+            return Valid(arguments)
+        errors = [
+            sentence(error, arguments) for error in islice(check.iter_errors(arguments), MAX_ERRORS)
+        ]
+        received = json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError) as error:  # It is no JSON, or far too deep.
+        return Invalid([f"这些参数没法检查：{quoted(error_text(error))}"])
+    return Invalid([*errors, f"收到的参数：{quoted(received)}"])
 
 
-def fits(schema: Schema, value: object) -> bool:
-    return jsonschema_rs.is_valid(dict(schema), value)
+def fits(schema: object, value: object) -> bool:
+    """Return whether a value fits a part of a schema, which may point to where there is nothing."""
+    try:
+        return isinstance(schema, Mapping) and compiled(schema).is_valid(value)
+    except ValueError:
+        return False
 
 
 def schema_faults(schema: Schema) -> list[str]:
@@ -62,13 +78,17 @@ def schema_faults(schema: Schema) -> list[str]:
         return ['its type has to be "object"']
     try:
         compiled(schema)
+    except jsonschema_rs.ValidationError as error:
+        return [": ".join([*map(str, error.instance_path), error.message])]
     except ValueError as error:
-        return [str(error).partition("\n")[0]]
+        return [str(error)]
     return []
 
 
-def sentence(error: jsonschema_rs.ValidationError) -> str:
+def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
     """Return what is wrong, and where: `edits.1.text` is a place in an array."""
+    for step in error.instance_path:
+        found = found[step]
     place = ".".join(map(str, error.instance_path))
     match error.kind:
         case jsonschema_rs.ValidationErrorKind.Required(property=name):
@@ -77,5 +97,5 @@ def sentence(error: jsonschema_rs.ValidationError) -> str:
             some = "、".join(quoted(name) for name in names[:MAX_UNKNOWN])
             return f"不认识的参数 {f'{place}.{some}' if place else some}"
         case jsonschema_rs.ValidationErrorKind.Type(types=types):
-            return f"参数 {place} 应为 {' 或 '.join(types)}，实际是 {json_type(error.instance)}"
+            return f"参数 {place} 应为 {' 或 '.join(types)}，实际是 {json_type(found)}"
     return f"参数 {place}：{quoted(error.message)}"

@@ -5,13 +5,14 @@ table does not convert stays as it is, and then the check refuses it.
 """
 
 import copy
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
 # A schema is JSON: what stands under its keywords may be anything.
 Schema = Mapping[str, object]
-Fits = Callable[[Schema, object], bool]
+Fits = Callable[[object, object], bool]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WITH_BASE = re.compile(r"0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+")
@@ -25,26 +26,28 @@ def coerced(schema: object, value: object, fits: Fits) -> object:
     """
     if not isinstance(schema, Mapping):
         return copy.deepcopy(value)
+    for member in listed(schema.get("allOf")):
+        value = coerced(member, value, fits)
     for keyword in ("anyOf", "oneOf"):
-        members = schema.get(keyword)
-        if isinstance(members, list):
-            candidates = (coerced(member, value, fits) for member in members)
-            pairs = zip(members, candidates, strict=True)
-            return next((one for member, one in pairs if fits(member, one)), copy.deepcopy(value))
-    wanted = schema.get("type")
-    if isinstance(wanted, list):
-        if any(fits({**schema, "type": one}, value) for one in wanted):
-            return copy.deepcopy(value)
-        attempts = ((one, coerced({**schema, "type": one}, value, fits)) for one in wanted)
-        return next((v for one, v in attempts if fits({"type": one}, v)), copy.deepcopy(value))
+        attempts = ((one, coerced(one, value, fits)) for one in listed(schema.get(keyword)))
+        value = next((changed for one, changed in attempts if fits(one, changed)), value)
+    types = listed(schema.get("type"))
+    if not any(fits({"type": one}, value) for one in types):
+        conversions = (converted(value, one) for one in types)
+        value = next((changed for changed in conversions if changed is not value), value)
     match value:
-        case dict():
+        case dict() if "object" in types:
             return coerced_object(schema, value, fits)
-        case list():
-            items = schema.get("items")
-            return [coerced(items, item, fits) for item in value]
-        case _:
-            return converted(value, wanted)
+        case list() if "array" in types:
+            return [coerced(schema.get("items"), item, fits) for item in value]
+    return copy.deepcopy(value)
+
+
+def listed(found: object) -> list[object]:
+    """Return what stands under a keyword as a list; a type may be written without one."""
+    if isinstance(found, str):
+        return [found]
+    return found if isinstance(found, list) else []
 
 
 def coerced_object(schema: Schema, value: dict[str, object], fits: Fits) -> dict[str, object]:
@@ -90,6 +93,8 @@ def number_in(text: str) -> object:
     if not NUMBER.fullmatch(digits):
         return text
     number = float(digits)
+    if not math.isfinite(number):
+        return text
     if number.is_integer() and "e" not in digits.lower():
         return int(digits.partition(".")[0] or 0)  # Exact, however many digits there are.
     return int(number) if number.is_integer() else number
