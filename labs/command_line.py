@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from shared.errors import UsageError
@@ -15,6 +16,7 @@ from .commands import COMMANDS, Argument, Command
 from .language import say
 
 HELP_OPTIONS = {"-h", "--help"}
+NEEDS = "requirements.txt"  # What a step needs besides Python, if it needs anything.
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,6 +60,12 @@ def run(words: Sequence[str]) -> int:
         return print_help()
     command = find_command(words[0])
     values = values_of(command, words[1:])
+    step = values.get("step")
+    if isinstance(step, Path) and (step / NEEDS).exists() and command.name != "diff":
+        from shared import environment  # Only now: most steps run on a bare Python.
+
+        if not environment.has_all_of(step / NEEDS):
+            return environment.run_tool("labs", *words)
     module, _, function = command.handler.partition(":")
     status: int = getattr(import_module(module), function)(**values)
     return status

@@ -8,11 +8,13 @@ in the user's cache.
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 
 from .errors import UsageError
@@ -27,6 +29,15 @@ STAMP = "made-from.txt"
 def run_tool(module: str, *args: str) -> int:
     """Run a tool of the environment, such as pytest, from the root; return its exit status."""
     return subprocess.run([ready_python(), "-m", module, *args], cwd=ROOT).returncode
+
+
+def has_all_of(requirements: Path) -> bool:
+    """Return whether this Python has all that is named in a requirements.txt."""
+    names = [re.split("[<>=]", line)[0] for line in requirements.read_text("utf-8").split()]
+    try:
+        return all(map(metadata.version, names))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def is_current(root: Path = ROOT) -> bool:
