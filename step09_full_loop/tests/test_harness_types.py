@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .. import fake_model, harness_types
+from .. import agent_events, fake_model, harness_types, loop_config, tool_call
 from ..harness_types import (
     AssistantMessage,
     Context,
@@ -30,7 +30,7 @@ def kinds_of(*modules: ModuleType) -> list[Any]:
     ]
 
 
-KINDS = kinds_of(harness_types)
+KINDS = kinds_of(harness_types, agent_events)
 WIRE_NAMES = {
     "TextContent": "text",
     "ToolCallContent": "toolCall",
@@ -39,6 +39,7 @@ WIRE_NAMES = {
     "ToolResultMessage": "toolResult",
     "StreamStart": "start",
     "TextDelta": "text_delta",
+    "ContentPiece": "piece",
     "ToolCallAnnounced": "toolcall",
     "StreamDone": "done",
     "StreamError": "error",
@@ -46,11 +47,29 @@ WIRE_NAMES = {
     "ToolCallStarted": "tool_call",
     "ToolCallFinished": "tool_result",
     "TurnEnd": "turn_end",
+    "AgentStart": "agent_start",
+    "AgentEnd": "agent_end",
+    "MessageStart": "message_start",
+    "MessageUpdate": "message_update",
+    "MessageEnd": "message_end",
+    "ToolExecutionStart": "tool_execution_start",
+    "ToolExecutionUpdate": "tool_execution_update",
+    "ToolExecutionEnd": "tool_execution_end",
 }
 
 
 @pytest.mark.parametrize(
-    "kind", kinds_of(harness_types, fake_model, tool_types, validate, text_file)
+    "kind",
+    kinds_of(
+        harness_types,
+        agent_events,
+        fake_model,
+        loop_config,
+        tool_call,
+        tool_types,
+        validate,
+        text_file,
+    ),
 )
 def test_all_types_have_slots_and_all_but_the_context_are_frozen(kind: Any) -> None:
     value = object.__new__(kind)

@@ -1,19 +1,22 @@
 """Hooks: who may look on, who may change a call, who may forbid it, and what if they fail."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from shared.pairing import pairing_faults
 
+from ..agent_events import AgentEvent, ToolExecutionEnd, ToolExecutionStart
 from ..agent_loop import run_agent_loop
 from ..cancel import CancelToken
-from ..harness_types import Context, HarnessEvent, ToolCallContent, message_text, user_text
+from ..harness_types import Context, ToolCallContent, message_text, user_text
 from ..hooks import Block, Change, Hooks
+from ..loop_config import LoopConfig
+from ..run_loop import run_loop
 from ..tools import create_builtin_tools
 from ..tools.registry import ToolRegistry
 from ..tools.tool_types import ToolContext, ToolDefinition, ToolResult
@@ -62,7 +65,7 @@ async def test_a_hook_may_have_no_opinion() -> None:
 
 async def test_a_hook_may_forbid_a_call_and_the_model_gets_the_reason() -> None:
     assert await results(before(lambda call: Block("not today"))) == [("not today", True)]
-    assert await results(before(lambda call: Block())) == [("这次调用被拦下了", True)]
+    assert await results(before(lambda call: Block())) == [("工具调用被拦下", True)]
 
 
 async def test_the_first_one_that_forbids_is_the_one_that_counts() -> None:
@@ -96,7 +99,7 @@ async def test_to_change_what_it_was_given_has_no_effect() -> None:
 async def test_what_a_hook_changes_is_validated_like_what_a_model_says() -> None:
     hooks = before(lambda call: Change({"expr": "3+4"}))
     assert await results(hooks) == [
-        ("参数校验失败：缺少必填参数 expression；不认识的参数 expr", True)
+        ('参数校验失败：缺少必填参数 expression；收到的参数：{"expr": "3+4"}', True)
     ]
 
 
@@ -196,17 +199,21 @@ async def stopped(hooks: Hooks) -> tuple[str, list[str]]:
 
     tools = ToolRegistry()
     tools.register(ToolDefinition("calc", "", VALUE, tell))
-    context = Context([user_text("go")])
+    context = Context([])
     call = ToolCallContent("c1", "calc", {"value": "1"})
-    events = run_agent_loop(
-        stream_fn=ScriptedModel(wants(call)),
+    events = run_loop(
+        prompts=[user_text("go")],
         context=context,
         tools=tools,
         tool_context=ToolContext(Path.cwd(), cancel),
-        hooks=hooks,
+        stream_fn=ScriptedModel(wants(call)),
+        config=LoopConfig(after_tool_call=hooks.after_tool_call),
     )
-    async with aclosing(hooks.observed(events, cancel)) as shown:
-        kinds: list[str] = [event.type async for event in shown]
+    kinds: list[str] = []
+    async with aclosing(events):
+        async for event in events:
+            await hooks.observe(event, cancel)
+            kinds.append(event.type)
     return message_text(context.messages[-1]), kinds
 
 
@@ -214,10 +221,10 @@ async def test_after_a_cancel_too_a_hook_may_replace_a_result_and_others_look_on
     seen: list[str] = []
     hooks = Hooks()
     hooks.on("after_tool_call", lambda call, result: ToolResult("hidden"))
-    hooks.on("tool_result", lambda event: seen.append(event.content))
+    hooks.on("tool_execution_end", lambda event: seen.append(event.result.content))
     hooks.on("turn_end", lambda event: seen.append(event.type))
     text, kinds = await stopped(hooks)
-    assert (text, kinds[-1]) == ("hidden", "turn_end")
+    assert (text, kinds[-2:]) == ("hidden", ["turn_end", "agent_end"])
     assert seen == ["hidden", "turn_end"]
 
 
@@ -229,54 +236,60 @@ async def test_what_a_hook_cannot_look_at_in_time_is_kept_from_the_model() -> No
     hooks = Hooks()
     hooks.on("after_tool_call", slow)
     text, _ = await stopped(hooks)
-    assert text == "已取消"
+    assert text.startswith("已取消")
 
 
 # Looking on.
 
 
-async def observed(hooks: Hooks) -> list[str]:
-    """Show the events of a run to the hooks, and return what comes out behind them."""
+CALL = ToolCallContent("c1", "calc", {"expression": "1+1"})
 
-    async def events() -> AsyncGenerator[HarnessEvent, None]:
-        call = ToolCallContent("c1", "calc", {"expression": "1+1"})
-        for event in wants(call):
-            yield event
 
-    async with aclosing(hooks.observed(events(), CancelToken())) as shown:
-        return [event.type async for event in shown]
+async def observed(hooks: Hooks, call: ToolCallContent = CALL) -> None:
+    """Show two events of a run to the hooks."""
+    for event in (ToolExecutionStart(call), ToolExecutionEnd(call, ToolResult("2"))):
+        await hooks.observe(event, CancelToken())
 
 
 async def test_a_hook_sees_the_events_that_it_has_asked_for() -> None:
     seen: list[str] = []
     hooks = Hooks()
-    hooks.on("toolcall", lambda event: seen.append(event.tool_call.name))
-    hooks.on("done", lambda event: seen.append(event.type))
-    assert await observed(hooks) == ["start", "toolcall", "done"]
-    assert seen == ["calc", "done"]
+    hooks.on("tool_execution_start", lambda event: seen.append(event.tool_call.name))
+    hooks.on("tool_execution_end", lambda event: seen.append(event.result.content))
+    hooks.on("turn_end", raising(AssertionError("it was asked")))
+    await observed(hooks)
+    assert seen == ["calc", "2"]
 
 
 async def test_who_looks_on_changes_nothing() -> None:
-    kept: list[HarnessEvent] = []
+    kept: list[AgentEvent] = []
     hooks = Hooks()
-    hooks.on("toolcall", lambda event: event.tool_call.arguments.clear())
-    hooks.on("toolcall", lambda event: kept.append(event))
+    hooks.on("tool_execution_start", lambda event: event.tool_call.arguments.clear())
+    hooks.on("tool_execution_start", lambda event: kept.append(event))
     await observed(hooks)
-    assert kept[0].type == "toolcall"
-    assert kept[0].tool_call.arguments == {"expression": "1+1"}
+    assert kept == [ToolExecutionStart(CALL)]
+    assert CALL.arguments == {"expression": "1+1"}
 
 
 async def test_who_looks_on_and_fails_is_told_of_once_and_the_others_go_on() -> None:
     told: list[str] = []
     seen: list[str] = []
     hooks = Hooks(told.append)
-    for name in ("start", "toolcall"):
+    names = ["tool_execution_start", "tool_execution_end"]
+    for name in names:
         hooks.on(name, raising(ValueError("broken")), "x.py")
         hooks.on(name, lambda event: seen.append(event.type))
-    assert await observed(hooks) == ["start", "toolcall", "done"]
     await observed(hooks)
-    assert told == ["x.py 的钩子 start 出错：broken", "x.py 的钩子 toolcall 出错：broken"]
-    assert seen == ["start", "toolcall"] * 2
+    await observed(hooks)
+    assert told == [f"x.py 的钩子 {name} 出错：broken" for name in names]
+    assert seen == names * 2
+
+
+def test_a_hook_may_ask_for_each_of_the_ten_events() -> None:
+    hooks = Hooks()
+    for kind in get_args(AgentEvent):
+        hooks.on(kind.type, print)
+    assert len(get_args(AgentEvent)) == 10
 
 
 def test_a_hook_has_to_be_for_something_that_there_is() -> None:

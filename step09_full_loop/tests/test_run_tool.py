@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ..agent_loop import execute_tool_call, run_tool
-from ..harness_types import TextContent, ToolCallContent, ToolResultMessage
+from ..agent_loop import run_tool
+from ..harness_types import ToolCallContent
 from ..tools.registry import ToolRegistry
 from ..tools.tool_types import ParametersSchema, ToolContext, ToolDefinition, ToolResult
 
@@ -33,7 +33,7 @@ async def never(arguments: dict[str, object], context: ToolContext) -> ToolResul
     raise AssertionError("this tool must not run")
 
 
-async def test_a_tool_gets_the_arguments_and_the_context_as_they_are() -> None:
+async def test_a_tool_gets_a_copy_of_the_arguments_and_what_it_may_know() -> None:
     seen: list[object] = []
 
     async def look(arguments: dict[str, object], context: ToolContext) -> ToolResult:
@@ -42,8 +42,10 @@ async def test_a_tool_gets_the_arguments_and_the_context_as_they_are() -> None:
 
     arguments = {"x": "1"}
     assert await result_of(look, arguments) == ToolResult("96")
-    assert seen[0] is arguments
-    assert seen[1] is TOOL_CONTEXT
+    assert seen[0] == arguments
+    assert seen[0] is not arguments
+    assert isinstance(seen[1], ToolContext)
+    assert (seen[1].cwd, seen[1].cancel) == (TOOL_CONTEXT.cwd, TOOL_CONTEXT.cancel)
 
 
 async def test_an_unknown_tool_is_named_and_not_at_any_length() -> None:
@@ -58,8 +60,8 @@ async def test_an_unknown_tool_is_named_and_not_at_any_length() -> None:
 @pytest.mark.parametrize(
     ("arguments", "errors"),
     [
-        ({"value": 1}, "缺少必填参数 x；不认识的参数 value"),
-        ({"x": 1}, "参数 x 应为 string，实际是 number"),
+        ({"value": 1}, '缺少必填参数 x；收到的参数：{"value": 1}'),
+        ({"x": [1]}, '参数 x 应为 string，实际是 array；收到的参数：{"x": [1]}'),
         (["x"], "参数必须是一个对象"),
         (None, "参数必须是一个对象"),
     ],
@@ -86,14 +88,3 @@ async def test_a_tool_that_returns_no_result_with_text_has_failed(nonsense: Any)
 
     answer = await result_of(answer_nonsense, {"x": ""})
     assert answer == ToolResult("工具执行失败：工具没有返回 ToolResult", is_error=True)
-
-
-async def test_a_result_becomes_the_message_that_answers_its_call() -> None:
-    async def refuse(arguments: dict[str, object], context: ToolContext) -> ToolResult:
-        return ToolResult("no", is_error=True)
-
-    tools = ToolRegistry()
-    tools.register(ToolDefinition("tool", "", STRICT, refuse))
-    call = ToolCallContent("c1", "tool", {"x": ""})
-    message = await execute_tool_call(call, tools, TOOL_CONTEXT)
-    assert message == ToolResultMessage("c1", "tool", [TextContent("no")], is_error=True)

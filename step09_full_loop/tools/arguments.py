@@ -79,7 +79,8 @@ def schema_faults(schema: Schema) -> list[str]:
     try:
         compiled(schema)
     except jsonschema_rs.ValidationError as error:
-        return [": ".join([*map(str, error.instance_path), error.message])]
+        place = ".".join(map(str, error.instance_path))
+        return [f"{place}: {error.message}" if place else error.message]
     except ValueError as error:
         return [str(error)]
     return []
