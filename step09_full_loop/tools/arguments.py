@@ -6,7 +6,7 @@ JSON Schema, and it coerces first, as Pi does: see `coercion.py`.
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -95,8 +95,14 @@ def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
         case jsonschema_rs.ValidationErrorKind.Required(property=name):
             return f"缺少必填参数 {f'{place}.{name}' if place else name}"
         case jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names):
-            some = "、".join(quoted(name) for name in names[:MAX_UNKNOWN])
-            return f"不认识的参数 {f'{place}.{some}' if place else some}"
+            return unknown(place, names)
+        case jsonschema_rs.ValidationErrorKind.FalseSchema() if isinstance(found, dict):
+            return unknown(place, [*found])  # The schema has no properties at all.
         case jsonschema_rs.ValidationErrorKind.Type(types=types):
             return f"参数 {place} 应为 {' 或 '.join(types)}，实际是 {json_type(found)}"
-    return f"参数 {place}：{quoted(error.message)}"
+    return f"参数 {place}：{quoted(error.message)}" if place else f"参数：{quoted(error.message)}"
+
+
+def unknown(place: str, names: Sequence[str]) -> str:
+    some = "、".join(quoted(name) for name in names[:MAX_UNKNOWN])
+    return f"不认识的参数 {f'{place}.{some}' if place else some}"

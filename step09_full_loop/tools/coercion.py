@@ -64,6 +64,8 @@ def converted(value: object, wanted: object) -> object:
             return int(value or 0)
         case "number" | "integer", str():
             return number_in(value)
+        case "integer", float() if value.is_integer():
+            return int(value)
         case "boolean", "true" | "false":
             return value == "true"
         case "boolean", None:
