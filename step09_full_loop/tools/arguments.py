@@ -96,7 +96,7 @@ def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
             return f"缺少必填参数 {f'{place}.{name}' if place else name}"
         case jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names):
             return unknown(place, names)
-        case jsonschema_rs.ValidationErrorKind.FalseSchema() if isinstance(found, dict):
+        case _ if error.schema_path[-1:] == ["additionalProperties"]:
             return unknown(place, [*found])  # The schema has no properties at all.
         case jsonschema_rs.ValidationErrorKind.Type(types=types):
             return f"参数 {place} 应为 {' 或 '.join(types)}，实际是 {json_type(found)}"

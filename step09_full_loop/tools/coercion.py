@@ -32,7 +32,7 @@ def coerced(schema: object, value: object, fits: Fits) -> object:
         attempts = ((one, coerced(one, value, fits)) for one in listed(schema.get(keyword)))
         value = next((changed for one, changed in attempts if fits(one, changed)), value)
     types = listed(schema.get("type"))
-    if not any(fits({"type": one}, value) for one in types):
+    if len(types) == 1 or not any(fits({"type": one}, value) for one in types):
         conversions = (converted(value, one) for one in types)
         value = next((changed for changed in conversions if changed is not value), value)
     match value:
