@@ -1,6 +1,6 @@
 """What the loop hears from the model: pieces that become a message (`streamAssistantResponse`)."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from .agent_events import AgentEvent, MessageEnd, MessageStart, MessageUpdate
@@ -39,12 +39,9 @@ async def ask_model(
     """
     draft: AssistantMessage | None = None
     cancel = options.cancel or CancelToken()
+    context = await shown_to_model(context, config, cancel)
     last: StreamDone | StreamError = StreamError(CANCELLED if cancel.cancelled else ENDED_EARLY)
     if not cancel.cancelled:
-        shown = await config.transform_context(context.messages)
-        shown = await config.convert_to_llm(shown)
-        if shown is not context.messages:
-            context = Context([*shown], context.tools, context.system_prompt)
         async with aclosing(stream_fn(context, options)) as stream:
             async for event in stream:
                 if event.type == "done" or event.type == "error":
@@ -61,6 +58,16 @@ async def ask_model(
     if draft is None:
         yield MessageStart(message)
     yield MessageEnd(message, usage)
+
+
+async def shown_to_model(context: Context, config: LoopConfig, cancel: CancelToken) -> Context:
+    messages: Sequence[Message] = context.messages
+    for change in (config.transform_context, config.convert_to_llm):
+        if not cancel.cancelled:
+            messages = await change(messages)
+    if messages is context.messages:
+        return context
+    return Context([*messages], context.tools, context.system_prompt)
 
 
 def grow(draft: AssistantMessage, event: TextDelta | ContentPiece | ToolCallAnnounced) -> None:

@@ -92,21 +92,20 @@ async def run_loop(
 
             # Fourth: once more from the top, unless somebody objects.
             yield TurnEnd(turn, message, batch.results)
-            if cancel.cancelled:
-                yield AgentEnd(new)
-                return
             turn += 1
-            changed = await config.prepare_next_turn(Turn(message, batch.results, context, new))
-            if changed is not None:
-                context = changed.context or context
-                tools, stream_fn = changed.tools or tools, changed.stream_fn or stream_fn
-            if await config.should_stop_after_turn(Turn(message, batch.results, context, new)):
+            if not cancel.cancelled:
+                changed = await config.prepare_next_turn(Turn(message, batch.results, context, new))
+                if changed is not None:
+                    context = changed.context or context
+                    tools, stream_fn = changed.tools or tools, changed.stream_fn or stream_fn
+            ended = Turn(message, batch.results, context, new)
+            if cancel.cancelled or await config.should_stop_after_turn(ended) or cancel.cancelled:
                 yield AgentEnd(new)
                 return
             pending = await config.get_steering_messages()
 
         # The outer loop: all is done, unless the user has left a follow-up.
-        pending = await config.get_follow_up_messages()
+        pending = [] if cancel.cancelled else await config.get_follow_up_messages()
         if not pending:
             yield AgentEnd(new)
             return
