@@ -54,13 +54,18 @@ async def prepared(
 
 async def executed(ready: Ready, tool_context: ToolContext, config: LoopConfig) -> ToolResult:
     """Run a tool, and let others look at the result."""
-    result = await attempt(lambda: ready.tool.execute(ready.arguments, tool_context))
-    if not isinstance(result, ToolResult) or not isinstance(result.content, str):
-        result = ToolResult("工具执行失败：工具没有返回 ToolResult", is_error=True)
-    after = config.after_tool_call
-    return await attempt(
-        lambda: after(ready.tool_call, ready.arguments, result, tool_context.cancel)
+    result = usable(
+        await attempt(lambda: ready.tool.execute(ready.arguments, tool_context)), "工具"
     )
+    after, cancel = config.after_tool_call, tool_context.cancel
+    seen = await attempt(lambda: after(ready.tool_call, ready.arguments, result, cancel))
+    return usable(seen, "after_tool_call ")
+
+
+def usable(result: object, who: str) -> ToolResult:
+    if isinstance(result, ToolResult) and isinstance(result.content, str):
+        return result
+    return ToolResult(f"工具执行失败：{who}没有返回 ToolResult", is_error=True)
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | ToolResult:
