@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.pairing import pairing_faults
+
 from ..agent_events import AgentEnd
 from ..harness_types import (
     AssistantMessage,
@@ -189,6 +191,7 @@ TOOLS: dict[str, Execute] = {
 }
 WAIT_FOR_A_CANCEL = {"polite", "deaf", "stubborn"}
 ENDINGS = ["toolUse", "stop", "length", "error", "nothing", "raises"]
+Script = list[tuple[list[str], str]]
 SCRIPTS = st.lists(
     st.tuples(
         st.lists(st.sampled_from([*TOOLS, "nobody", "alone"]), max_size=4),
@@ -202,7 +205,7 @@ SCRIPTS = st.lists(
 class Played(ScriptedModel):
     """A model that plays a script, and notes when it is asked after a cancel."""
 
-    def __init__(self, script: list[tuple[list[str], str]]) -> None:
+    def __init__(self, script: Script) -> None:
         super().__init__()
         self.script = script
         self.asked_too_late = False
@@ -269,8 +272,10 @@ class Chance:
         }
 
 
-async def play(script: list[tuple[list[str], str]], seed: int, trouble: float, abort: int) -> None:
-    """Play a script to its end; the run is cancelled with its event number `abort`."""
+async def play(
+    script: Script, seed: int, trouble: float, *, abort: int = 0, leave: int = 0
+) -> None:
+    """Play a script; the run is cancelled with its event number `abort`, or left with `leave`."""
     tools = [tool(name, execute) for name, execute in TOOLS.items()]
     alone = tool("alone", returns_late, execution_mode="sequential")
     model = Played(script)
@@ -283,19 +288,38 @@ async def play(script: list[tuple[list[str], str]], seed: int, trouble: float, a
 
     config = Chance(seed, trouble).config()
     run = Run(model, tools_of(*tools, alone), grace=0.001, watch=watch, **config)
-    await run.to_the_end(whole_run)
+    async with aclosing(run.start(whole_run)) as events:
+        async for event in events:
+            run.events.append(event)
+            watch(run, event)
+            if len(run.events) == leave:
+                break
 
+    assert pairing_faults(run.context.messages) == []
+    assert (model.open_streams, model.asked_too_late) == (0, False)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    if len(run.events) == leave:
+        return
     assert faults(run.events, run.context.messages) == []
     assert run.kinds[0] == "agent_start"
     assert run.kinds[-1] == "agent_end"
     assert run.kinds.count("agent_end") == 1
-    assert (model.open_streams, model.asked_too_late) == (0, False)
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+TROUBLE = st.sampled_from([0.0, 0.03, 0.2])
 
 
 @settings(max_examples=150)
-@given(SCRIPTS, st.integers(0, 1000), st.sampled_from([0.0, 0.03, 0.2]), st.integers(0, 60))
+@given(SCRIPTS, st.integers(0, 1000), TROUBLE, st.integers(0, 60))
 def test_whatever_happens_starts_have_ends_calls_have_results_and_nothing_lives_on(
-    script: list[tuple[list[str], str]], seed: int, trouble: float, abort: int
+    script: Script, seed: int, trouble: float, abort: int
 ) -> None:
-    asyncio.run(play(script, seed, trouble, abort))
+    asyncio.run(play(script, seed, trouble, abort=abort))
+
+
+@settings(max_examples=50)
+@given(SCRIPTS, st.integers(0, 1000), TROUBLE, st.integers(1, 30))
+def test_whoever_leaves_at_any_moment_leaves_pairs_and_nothing_that_lives_on(
+    script: Script, seed: int, trouble: float, leave: int
+) -> None:
+    asyncio.run(play(script, seed, trouble, leave=leave))
