@@ -3,20 +3,20 @@
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from shared.errors import UsageError
-from shared.steps import find_step
+from shared.steps import find_step, find_steps
 
 from .commands import COMMANDS, Argument, Command
 from .language import say
 
 HELP_OPTIONS = {"-h", "--help"}
-NEEDS = "requirements.txt"  # What a step needs besides Python, if it needs anything.
+RUN_NOTHING = ("diff", "reset", "test")  # These do not run a step, or not in this Python.
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,15 +60,23 @@ def run(words: Sequence[str]) -> int:
         return print_help()
     command = find_command(words[0])
     values = values_of(command, words[1:])
-    step = values.get("step")
-    if isinstance(step, Path) and (step / NEEDS).exists() and command.name != "diff":
+    if command.name not in RUN_NOTHING and (needs := needs_of(values)) is not None:
         from shared import environment  # Only now: most steps run on a bare Python.
 
-        if not environment.has_all_of(step / NEEDS):
+        if not environment.has_all_of(needs):
             return environment.run_tool("labs", *words)
     module, _, function = command.handler.partition(":")
     status: int = getattr(import_module(module), function)(**values)
     return status
+
+
+def needs_of(values: Mapping[str, object]) -> Path | None:
+    """Return the file in which a step says what it needs besides Python, if it needs anything."""
+    step, number = values.get("step"), str(values.get("number") or "").zfill(2)
+    if not isinstance(step, Path):
+        step = next((one for one in find_steps().values() if one.name[4:6] == number), None)
+    needs = step / "requirements.txt" if step else None
+    return needs if needs is not None and needs.exists() else None
 
 
 def find_command(name: str) -> Command:

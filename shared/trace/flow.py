@@ -1,14 +1,15 @@
 """The control flow of a loop, from its syntax tree: a box for each statement, and their order.
 
-The loop is `run_agent_loop`. The `async` functions of its file that it calls by name, and those
-that they call, belong to it. What it calls in other files is one statement, whatever goes on there.
+The loop is `run_agent_loop`, or `run_loop` where a step has that. The `async` functions of its file
+that it calls by name, and those that they call, belong to it. What it calls in other files is one
+statement, whatever goes on there.
 """
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-LOOP = "run_agent_loop"
+LOOPS = ("run_loop", "run_agent_loop")
 LONGEST_TEXT = 44  # characters of a box
 
 # The four reasons to stop, as the chapter counts them, and those that are none of the loop's own.
@@ -16,6 +17,7 @@ NO_TOOL = "no tool wanted"
 FAILED = "the model failed"
 NO_LAST_EVENT = "no last event"
 LIMIT = "turns used up"
+STOPPED = "stopped after its tools"
 INTERRUPTED = "interrupted"
 RAISED = "an exception left the loop"
 OUTSIDE = "an exception outside the loop"
@@ -73,14 +75,14 @@ def flow_of(sources: Mapping[str, str]) -> Flow:
 
 def followed(sources: Mapping[str, str]) -> list[tuple[str, Function]]:
     """Return the loop, and the functions that belong to it, each with the name of its file."""
-    for file, source in sources.items():
-        known = {node.name: (file, node) for node in parsed(source) if isinstance(node, Function)}
-        if LOOP in known:
-            break
-    else:
-        return []
+    modules = [
+        {node.name: (file, node) for node in parsed(source) if isinstance(node, Function)}
+        for file, source in sources.items()
+    ]
+    homes = ((loop, module) for loop in LOOPS for module in modules if loop in module)
+    loop, known = next(homes, ("", {}))
     found: dict[str, tuple[str, Function]] = {}
-    waiting = [LOOP]
+    waiting = [loop]
     while waiting:
         name = waiting.pop(0)
         if name in known and name not in found:
@@ -275,9 +277,14 @@ def cut(text: str) -> str:
 
 
 def ending_of(flow: Flow, file: str, line: int, event: str) -> str:
-    """Return which of the four reasons ended a run, from its last event and the line of that."""
+    """Return which of the four reasons ended a run, from its last event and the line of that.
+
+    In a step with `run_loop` that is the last one before the ends of the turn and of the run.
+    """
+    if event in ("tool_result", "message_end"):
+        return STOPPED
     number = flow.box_at(file, line)
     words = "" if number is None else flow.boxes[number].text.removeprefix("yield ")
     if event == "error":
         return FAILED if words.isidentifier() else LIMIT
-    return NO_LAST_EVENT if words.isidentifier() else NO_TOOL
+    return NO_LAST_EVENT if words.isidentifier() and event != "done" else NO_TOOL

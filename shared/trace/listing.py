@@ -4,7 +4,17 @@ import re
 
 from ..language import say
 from ..screen import visible
-from .flow import FAILED, INTERRUPTED, LIMIT, NO_LAST_EVENT, NO_TOOL, OUTSIDE, RAISED, flow_of
+from .flow import (
+    FAILED,
+    INTERRUPTED,
+    LIMIT,
+    NO_LAST_EVENT,
+    NO_TOOL,
+    OUTSIDE,
+    RAISED,
+    STOPPED,
+    flow_of,
+)
 from .recorder import shortened
 from .recording import Line, Moment, Recording
 from .recording_file import changes
@@ -73,6 +83,7 @@ def in_words(ending: str) -> str:
         FAILED: say("the model failed"),
         NO_LAST_EVENT: say("no last event"),
         LIMIT: say("turns used up"),
+        STOPPED: say("stopped after its tools"),
         INTERRUPTED: say("interrupted"),
         RAISED: say("an exception left the loop"),
         OUTSIDE: say("an exception outside the loop"),

@@ -33,6 +33,7 @@ from .recording import MOST_MOMENTS, Ask, Call, Head, Message, Moment, Recording
 from .recording_file import write
 
 LONGEST_DETAIL = 60  # characters
+AROUND = ("turn_end", "agent_end", "message_start")  # Of a run that has told all that it has.
 TRACEBACK = "\nTraceback (most recent call last):\n  …\n{}\n"
 
 
@@ -145,7 +146,9 @@ class Onlooker:
         self.names = {function.name for _, function in functions}
         self.files = {str(self.folder / file): file for file in self.recording.sources}
         self.flow = flow_of(self.recording.sources)
-        self.loop = importlib.import_module(f"{package}.agent_loop").run_agent_loop
+        home, loop = functions[0]
+        module = importlib.import_module(f"{package}.{home.removesuffix('.py')}")
+        self.loop = getattr(module, loop.name)
         self.model_class = importlib.import_module(f"{package}.fake_model").FakeModel
         self.talk = importlib.import_module(f"{package}.main").chat
         importlib.import_module(f"{package}.demo")  # Later it would keep a stand-in for ever.
@@ -166,7 +169,7 @@ class Onlooker:
     def in_place(self) -> Iterator[None]:
         """Stand in for the loop, the model and the chat wherever the step has them."""
         stand_ins = {
-            self.loop: self.run_agent_loop,
+            self.loop: self.run_loop,
             self.model_class: self.model,
             # Whoever asks which parameters it has, is told those of the real one.
             self.talk: update_wrapper(partial(self.chat), self.talk),
@@ -193,7 +196,7 @@ class Onlooker:
             self.fail(error)
             raise
 
-    async def run_agent_loop(self, *values: Any, **options: Any) -> AsyncGenerator[Any, None]:
+    async def run_loop(self, *values: Any, **options: Any) -> AsyncGenerator[Any, None]:
         """Run the real loop; note its statements, and its events before people see them."""
         self.run += 1
         self.turn, self.ask = 0, None
@@ -257,7 +260,8 @@ class Onlooker:
         if event.type == "turn_start":
             self.turn, self.ask = event.turn, None
         if moment := self.now():
-            moment.turn, moment.event, moment.detail = self.turn, event.type, detail_of(event)
+            moment.turn, moment.event = self.turn, name_of(event)
+            moment.detail = detail_of(moment.event, event)
             moment.call_id = call_id_of(event)
             moment.at = int((time.perf_counter() - self.began) * 1e6)
 
@@ -273,8 +277,10 @@ class Onlooker:
         last = self.now()
         if last is None:
             return
-        events = (m for m in reversed(self.recording.moments) if m.run == self.run and m.event)
-        event = next(events, None)
+        events = [m for m in self.recording.moments if m.run == self.run and m.event]
+        while len(events) > 1 and events[-1].event in AROUND and self.loop.__name__ == "run_loop":
+            events.pop()
+        event = events[-1] if events else None
         if not ending and event is not None:
             ending = ending_of(self.flow, event.file, event.line, event.event)
         last.ending, last.detail = ending, last.detail or detail
@@ -362,10 +368,10 @@ def is_other(one: object, other: object) -> bool:
 
 
 def sources_of(folder: Path) -> dict[str, str]:
-    """Return the modules of a step by their names, first the one that holds the loop."""
+    """Return the modules of a step by their names, first those that hold a loop."""
     files = [f.relative_to(folder) for f in folder.rglob("*.py")]
     modules = sorted(f.as_posix() for f in files if f.parts[0] != "tests")
-    modules.sort(key="agent_loop.py".__ne__)
+    modules.sort(key=lambda name: name not in ("agent_loop.py", "run_loop.py"))
     return {name: (folder / name).read_text("utf-8", "replace") for name in modules}
 
 
@@ -403,22 +409,44 @@ def call_words(call: Any) -> str:
 
 def call_id_of(event: Any) -> str | None:
     """Return the id of the call that an event is about, if it is about one."""
+    event = getattr(event, "event", event)
     call = getattr(event, "tool_call", event)
     call_id = getattr(call, "id", getattr(call, "tool_call_id", None))
     return None if call_id is None else str(call_id)
 
 
-def detail_of(event: Any) -> str:
-    """Return what is worth reading of an event, in a few words."""
+def name_of(event: Any) -> str:
+    """Return the name of an event: one of `run_loop` has the name that earlier steps give it.
+
+    So what the model says is not hidden in updates, and two steps can be laid beside each other.
+    """
     match event.type:
+        case "message_update":
+            return str(event.event.type)
+        case "message_start" if event.message.role == "assistant":
+            return "start"
+        case "message_end" if event.message.role == "assistant":
+            return "done" if event.message.error_message is None else "error"
+        case "tool_execution_start":
+            return "tool_call"
+        case "tool_execution_end":
+            return "tool_result"
+    return str(event.type)
+
+
+def detail_of(name: str, event: Any) -> str:
+    """Return what is worth reading of an event, in a few words."""
+    match name:
         case "text_delta":
-            text = str(event.delta)
+            text = str(getattr(event, "event", event).delta)
         case "toolcall" | "tool_call":
-            text = f"{event.tool_call.id} {event.tool_call.name}"
+            text = call_words(getattr(event, "event", event).tool_call)
         case "tool_result":
-            text = f"{event.tool_call_id} {event.tool_name} → {event.content}"
+            call, result = getattr(event, "tool_call", None), getattr(event, "result", event)
+            words = call_words(call) if call else f"{event.tool_call_id} {event.tool_name}"
+            text = f"{words} → {result.content}"
         case "error":
-            text = str(event.error)
+            text = str(event.message.error_message if hasattr(event, "message") else event.error)
         case "turn_start" | "turn_end":
             text = str(event.turn)
         case _:

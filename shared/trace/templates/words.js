@@ -58,6 +58,7 @@ const chinese = {
   "the model failed": "模型出错",
   "no last event": "流结束了却没有收尾事件",
   "turns used up": "轮数用完",
+  "stopped after its tools": "工具做完就停了",
   "interrupted": "被打断",
   "an exception left the loop": "异常从循环里抛出来了",
   "an exception outside the loop": "循环之外出了异常",
