@@ -18,8 +18,10 @@ from .harness_types import (
     TextContent,
     TextDelta,
     ToolCallAnnounced,
+    ToolResultMessage,
     Usage,
     message_text,
+    tool_calls_of,
 )
 from .loop_config import LoopConfig
 from .whole_stream import ENDED_EARLY
@@ -55,9 +57,14 @@ async def ask_model(
                     yield MessageUpdate(draft, event)
     message, usage = ended(draft, last, cancel)
     keep(message)
-    if draft is None:
-        yield MessageStart(message)
-    yield MessageEnd(message, usage)
+    try:
+        if draft is None:
+            yield MessageStart(message)
+        yield MessageEnd(message, usage)
+    except BaseException:  # Whoever leaves just now leaves no call open either.
+        for call in tool_calls_of(message):
+            keep(ToolResultMessage(call.id, call.name, [TextContent(CANCELLED)], is_error=True))
+        raise
 
 
 async def shown_to_model(context: Context, config: LoopConfig, cancel: CancelToken) -> Context:

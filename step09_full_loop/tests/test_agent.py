@@ -148,16 +148,23 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_listener_that_raises_ends_the_run_and_the_others_hear_all_of_it(kind: str) -> None:
-    def fall() -> None:
-        raise ValueError("broken")
+@pytest.mark.parametrize("which", [1, 2])
+async def test_a_listener_that_raises_ends_the_run_and_the_others_hear_all_of_it(
+    kind: str, which: int
+) -> None:
+    def fall(event: AgentEvent, cancel: CancelToken) -> None:
+        if event.type == kind and talk.kinds.count(kind) == which:
+            raise ValueError("broken")
 
     model = ScriptedModel(wants(call("c1"), call("c2")), says("bye"))
     talk = Talk(model)
-    talk.on(kind, fall)
+    talk.agent.subscribe(fall)
     await talk.agent.prompt("hi")
     state = talk.agent.state
     assert (state.is_streaming, state.pending_tool_calls) == (False, [])
+    if kind in ("agent_start", "agent_end") and which == 2:
+        assert (state.error_message, talk.said[-1]) == (None, "bye")  # There is only one of them.
+        return
     assert state.error_message == "broken"
     # As with Pi the failure is a message of its own, without a turn if none is open.
     assert talk.kinds[-2:] == ["turn_end", "agent_end"]
