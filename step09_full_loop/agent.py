@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from .agent_events import (
     AgentEnd,
@@ -17,6 +16,7 @@ from .agent_events import (
 from .cancel import CancelToken
 from .harness_types import AssistantMessage, Context, Message, StreamFn, TurnEnd, user_text
 from .loop_config import LoopConfig
+from .queues import Queues
 from .run_loop import run_loop
 from .tools.quoting import error_text
 from .tools.registry import ToolRegistry
@@ -25,31 +25,6 @@ from .whole_run import NOTHING_TO_ANSWER, OpenEnds, failure
 
 # It may be an async function or a plain one. The run waits for it.
 Listener = Callable[[AgentEvent, CancelToken], Awaitable[None] | None]
-
-
-class MessageQueue:
-    """What the user has said while somebody works. `mode`: how much of it is given at once."""
-
-    def __init__(self, mode: Literal["one-at-a-time", "all"] = "one-at-a-time") -> None:
-        self.mode = mode
-        self.waiting: list[Message] = []
-
-    def put(self, message: Message) -> None:
-        self.waiting.append(message)
-
-    def take(self) -> list[Message]:
-        """Return what is next, and forget it."""
-        count = 1 if self.mode == "one-at-a-time" else len(self.waiting)
-        taken, self.waiting = self.waiting[:count], self.waiting[count:]
-        return taken
-
-
-@dataclass(frozen=True, slots=True)
-class Queues:
-    """What goes into the next turn, and what is for later, when all is done."""
-
-    steering: MessageQueue = field(default_factory=MessageQueue)
-    follow_ups: MessageQueue = field(default_factory=MessageQueue)
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .agent import Queues
 from .harness_types import Context, StreamFn, user_text
 from .main import chat
 from .providers import ProviderError, service_model
+from .queues import Queues
 from .rules import RULES
 from .terminal import quiet_end, shown_lines, use_utf8
 from .tools import create_builtin_tools

@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from .agent import Agent, Queues
+from .agent import Agent
 from .confirm import agree_to_all, ask_user, confirming
 from .extensions import extension_files, load_extensions
 from .fake_model import FakeModel
@@ -15,13 +15,14 @@ from .hooks import Hooks
 from .interrupt import ctrl_c_cancels, running, signals_leave
 from .loop_config import LoopConfig, MaxTurns
 from .options import Options, chosen_model, parse_options
+from .queues import Queues
 from .render import Screen
 from .rules import RULES
 from .sessions.folder import latest_session, listed_sessions, resume_session, start_session
 from .sessions.session import Session
 from .sessions.session_file import SessionError
-from .sessions.tree_lines import shortened, tree_lines
-from .terminal import on_terminal, quiet_end, typed_lines, use_readline, use_utf8, visible_line
+from .slash_commands import hear, obeyed
+from .terminal import on_terminal, quiet_end, typed_lines, use_readline, use_utf8
 from .tools import create_builtin_tools
 from .tools.registry import ToolRegistry
 from .tools.tool_types import ToolContext
@@ -103,17 +104,6 @@ def chat(
     return context
 
 
-def hear(agent: Agent, line: str) -> None:
-    """Take what is typed while the agent works: for its next turn, or with /follow for later."""
-    command, _, later = line.partition(" ")
-    if command == "/follow" and later:
-        agent.follow_up(later)
-    elif command.startswith("/"):
-        print(f"[插话] {visible_line(command)} 要等回答结束才能用")
-    else:
-        agent.steer(line)
-
-
 def what_is_left(agent: Agent) -> Work | None:
     """Return how to go on with what was typed too late for a run, unless that has failed."""
     waiting = agent.queues.steering.waiting or agent.queues.follow_ups.waiting
@@ -124,32 +114,6 @@ def save(session: Session, context: Context) -> None:
     problem = session.save(context.messages)
     if problem is not None:
         print(f"[会话] {problem}")
-
-
-def obeyed(line: str, session: Session, context: Context) -> bool:
-    """Do what a line demands, if it is a command, and return whether it was one."""
-    command, _, count = line.partition(" ")
-    match command:
-        case "/tree":
-            print("\n".join(tree_lines(session.tree) or ["还什么都没有说过。"]))
-        case "/back":
-            print(go_back(count, session, context))
-        case _:
-            return False
-    print()
-    return True
-
-
-def go_back(count: str, session: Session, context: Context) -> str:
-    """Go back `count` things that the user said, and return what to tell the user."""
-    try:
-        entry = session.tree.back(int(count))
-    except ValueError:
-        return (
-            f"退不了。这个分支上有 {len(session.tree.sentences())} 句话，写成 /back 1 这样的数字。"
-        )
-    context.messages[:] = session.history()
-    return f"回到了「{shortened(entry)}」之前，接下来说的是新的分支。"
 
 
 def known_words() -> list[str]:

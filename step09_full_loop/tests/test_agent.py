@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shared.pairing import pairing_faults
 
-from ..agent import Agent, MessageQueue, Queues
+from ..agent import Agent
 from ..agent_events import AgentEnd, AgentEvent, MessageEnd, MessageUpdate
 from ..cancel import CancelToken
 from ..harness_types import AssistantMessage, Message, TextContent, message_text, user_text
 from ..loop_config import LoopConfig
+from ..queues import MessageQueue, Queues
 from ..tools.registry import ToolRegistry
 from ..tools.tool_types import ToolContext, ToolResult
 from .scripted_model import ScriptedModel, call, says, wants
@@ -410,3 +414,52 @@ async def test_two_agents_have_nothing_in_common() -> None:
     await asyncio.gather(one.agent.prompt("hi"), other.agent.prompt("hi"))
     assert (one.said, other.said) == (["hi", "only you", "one"], ["hi", "other"])
     assert other.agent.state.messages[-1].content == [TextContent("other")]
+
+
+# Whatever a listener does.
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["echo", "broken", "polite", "nobody"]), max_size=3), max_size=3
+    ),
+    st.sets(st.integers(1, 40), max_size=3),
+    st.integers(1, 60),
+)
+def test_whatever_listeners_do_at_any_moment_the_memory_has_its_pairs_and_goes_on(
+    script: list[list[str]], falls: set[int], abort: int
+) -> None:
+    async def talking() -> None:
+        ids = count()
+        turns = [[call(f"c{next(ids)}", name) for name in names] for names in script if names]
+        model = ScriptedModel(*(wants(*calls) for calls in turns), says("bye"))
+        broken = tool("broken", fails_with(ValueError("no")))
+        tools = tools_of(tool("echo"), broken, tool("polite", polite))
+        talk = Talk(model, tools, grace=0.001)
+
+        def act(event: AgentEvent, cancel: CancelToken) -> None:
+            if len(talk.heard) == abort:
+                talk.agent.abort()
+            elif event.type == "tool_execution_start" and event.tool_call.name == "polite":
+                asyncio.get_running_loop().call_later(0.001, cancel.cancel)  # Else it has no end.
+            elif event.type == "turn_start" and len(talk.heard) % 3 == 0:
+                talk.agent.steer("meanwhile")
+            if len(talk.heard) in falls:
+                raise ValueError("broken")
+
+        talk.agent.subscribe(act)
+        await talk.agent.prompt("hi")
+        state = talk.agent.state
+        assert pairing_faults(state.messages) == []
+        assert (state.is_streaming, state.pending_tool_calls, model.open_streams) == (False, [], 0)
+        assert [e.message for e in talk.heard if isinstance(e, MessageEnd)] == state.messages
+        assert talk.kinds.count("tool_execution_start") == talk.kinds.count("tool_execution_end")
+        assert (talk.kinds[0], talk.kinds[-1]) == ("agent_start", "agent_end")
+        assert talk.kinds.count("agent_end") == 1
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        falls.clear()
+        await talk.agent.prompt("again")
+        assert pairing_faults(state.messages) == []
+
+    asyncio.run(talking())
