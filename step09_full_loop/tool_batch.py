@@ -80,6 +80,8 @@ class ToolBatch:
             tasks = self._started(passed)
             try:
                 with self._cancel.calling(self._set_a_limit):
+                    if tasks:
+                        await asyncio.sleep(0)  # Most tools need no more than that.
                     while not self._news.empty() or self._running - self._ended.keys():
                         event = await self._news.get()
                         if isinstance(event, BaseException):

@@ -4,11 +4,13 @@
 JSON Schema, and it coerces first, as Pi does: see `coercion.py`.
 """
 
+import copy
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 try:
     import jsonschema_rs
@@ -23,21 +25,35 @@ from .validate import MAX_UNKNOWN, Invalid, Valid, json_type
 
 MAX_ERRORS = 10
 
+# In these a value may be converted although it fits.
+ONE_OF_SEVERAL = re.compile(r'"(anyOf|oneOf|allOf|\$ref|integer)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A schema and its check. `plain`: what fits it stays as it is."""
+
+    schema: Schema
+    check: jsonschema_rs.Validator
+    plain: bool
+
+
 # By the identity of the schema. It is kept here, so no other object can get the same one.
-COMPILED: dict[int, tuple[Schema, jsonschema_rs.Validator]] = {}
+COMPILED: dict[int, Compiled] = {}
 MAX_COMPILED = 1000
 
 
-def compiled(schema: Schema) -> jsonschema_rs.Validator:
+def compiled(schema: Schema) -> Compiled:
     """Return the check for a schema; ValueError if it is none."""
     known = COMPILED.get(id(schema))
-    if known is not None and known[0] is schema:
-        return known[1]
+    if known is not None and known.schema is schema:
+        return known
     check = jsonschema_rs.validator_for(dict(schema), offline=True)
     if len(COMPILED) >= MAX_COMPILED:
         COMPILED.clear()
-    COMPILED[id(schema)] = (schema, check)
-    return check
+    plain = ONE_OF_SEVERAL.search(json.dumps(schema, default=str)) is None
+    COMPILED[id(schema)] = new = Compiled(schema, check, plain)
+    return new
 
 
 def check_arguments(schema: Schema, value: object) -> Valid | Invalid:
@@ -50,8 +66,11 @@ def check_arguments(schema: Schema, value: object) -> Valid | Invalid:
         return Invalid([value.reason])
     if not isinstance(value, dict):
         return Invalid(["参数必须是一个对象"])
-    check = compiled(schema)
+    found = compiled(schema)
+    check = found.check
     try:
+        if found.plain and check.is_valid(value):
+            return Valid(copy.deepcopy(value))
         arguments = coerced(schema, value, fits)
         if isinstance(arguments, dict) and check.is_valid(arguments):
             return Valid(arguments)
@@ -67,7 +86,7 @@ def check_arguments(schema: Schema, value: object) -> Valid | Invalid:
 def fits(schema: object, value: object) -> bool:
     """Return whether a value fits a part of a schema, which may point to where there is nothing."""
     try:
-        return isinstance(schema, Mapping) and compiled(schema).is_valid(value)
+        return isinstance(schema, Mapping) and compiled(schema).check.is_valid(value)
     except ValueError:
         return False
 
@@ -86,10 +105,9 @@ def schema_faults(schema: Schema) -> list[str]:
     return []
 
 
-def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
+def sentence(error: jsonschema_rs.ValidationError, arguments: object) -> str:
     """Return what is wrong, and where: `edits.1.text` is a place in an array."""
-    for step in error.instance_path:
-        found = found[step]
+    found = value_at(error.instance_path, arguments)
     place = ".".join(map(str, error.instance_path))
     match error.kind:
         case jsonschema_rs.ValidationErrorKind.Required(property=name):
@@ -97,7 +115,7 @@ def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
         case jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names):
             return unknown(place, names)
         case _ if error.schema_path[-1:] == ["additionalProperties"]:
-            return unknown(place, [*found])  # The schema has no properties at all.
+            return unknown(place, [*found] if isinstance(found, dict) else [])
         case jsonschema_rs.ValidationErrorKind.Type(types=types):
             return f"参数 {place} 应为 {' 或 '.join(types)}，实际是 {json_type(found)}"
     return f"参数 {place}：{quoted(error.message)}" if place else f"参数：{quoted(error.message)}"
@@ -106,3 +124,13 @@ def sentence(error: jsonschema_rs.ValidationError, found: Any) -> str:
 def unknown(place: str, names: Sequence[str]) -> str:
     some = "、".join(quoted(name) for name in names[:MAX_UNKNOWN])
     return f"不认识的参数 {f'{place}.{some}' if place else some}"
+
+
+def value_at(place: Sequence[str | int], value: object) -> object:
+    for step in place:
+        match value:
+            case dict():
+                value = value[step]
+            case list():
+                value = value[int(step)]
+    return value
