@@ -21,6 +21,7 @@ BASE_URL =
 TASK =
 SHOW =
 NAME =
+PEERS =
 
 # A sentence may hold anything: neither make nor the shell reads what is in it.
 override INPUT := $(value INPUT)
@@ -94,7 +95,7 @@ snapshots:
 
 .PHONY: bench
 bench:
-	$(LABS) bench
+	$(LABS) bench --peers="$(PEERS)"
 
 .PHONY: screenshot
 screenshot:

@@ -161,6 +161,12 @@ COMMANDS = (
         "write the expected output of a step again",
         (STEP_04, switch("ALL", "everything", "and all else that a changed step changes")),
     ),
-    Command("develop", "bench", "shared.bench:main", "what a demo and a turn cost, as ratios"),
+    Command(
+        "develop",
+        "bench",
+        "shared.bench.command:bench",
+        "what a demo and a turn cost, as ratios",
+        (switch("PEERS", "peers", "beside other agents, which it installs first"),),
+    ),
     Command("develop", "screenshot", "labs.tracing:screenshot", "the picture in the README"),
 )

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from .steps import find_steps
+from ..steps import find_steps
 
 DELTAS = 10_000
 LIMIT = 3.0
