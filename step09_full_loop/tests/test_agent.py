@@ -163,7 +163,10 @@ async def test_a_listener_that_raises_ends_the_run_and_the_others_hear_all_of_it
     model = ScriptedModel(wants(call("c1"), call("c2")), says("bye"))
     talk = Talk(model)
     talk.agent.subscribe(fall)
+    behind: list[str] = []
+    talk.agent.subscribe(lambda event, cancel: behind.append(event.type))
     await talk.agent.prompt("hi")
+    assert behind == talk.kinds
     state = talk.agent.state
     assert (state.is_streaming, state.pending_tool_calls) == (False, [])
     if kind in ("agent_start", "agent_end") and which == 2:

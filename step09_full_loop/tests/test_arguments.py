@@ -88,6 +88,9 @@ def test_what_the_model_has_sent_stays_as_it_is() -> None:
     assert arguments == {"edits": [{"old": 1, "new": None}], "more": {"deep": [1]}}
     assert arguments["edits"] == [inner]
     assert checked.value["more"] is not arguments["more"]
+    checked = check_arguments({"type": "object", "properties": {"more": {}}}, arguments)
+    assert checked.ok
+    assert checked.value["more"] is not arguments["more"]
 
 
 def test_other_parameters_pass_unless_the_schema_forbids_them() -> None:

@@ -63,6 +63,11 @@ def register(schema: Any) -> None:
             {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}},
             "Pointer '/$defs/n' does not exist",
         ),
+        (
+            {"type": "object", "properties": {"n": {"$ref": "http://127.0.0.1:1/n"}}},
+            "Resource 'http://127.0.0.1:1/n' is not present in a registry and retrieving it "
+            "failed: Retrieval is disabled, cannot fetch http://127.0.0.1:1/n",
+        ),
         ({"type": "object", "required": [["x"]]}, 'required.0: ["x"] is not of type "string"'),
         ({"type": "object", "default": object()}, "Unsupported type: 'object'"),
         ({"type": "object", 1: 2}, "Dict key must be str or str enum. Got 'int'"),

@@ -260,6 +260,13 @@ async def test_of_a_failed_turn_only_the_text_is_kept_and_nobody_is_asked() -> N
     assert log == ["get_steering_messages", *ASKING]
 
 
+async def test_behind_an_aborted_answer_nobody_is_asked() -> None:
+    log: list[str] = []
+    aborted = StreamDone(AssistantMessage([TextContent("hel")], "aborted"))
+    found = await run([StreamStart(), aborted], **asked(log))
+    assert (found.said, log) == (["go", "hel"], ["get_steering_messages", *ASKING])
+
+
 async def test_a_stream_without_a_last_event_is_a_failed_turn() -> None:
     found = await run([StreamStart(), TextDelta("hel")])
     last = found.context.messages[-1]

@@ -166,7 +166,10 @@ def faults(events: Sequence[AgentEvent], messages: Sequence[Message]) -> list[st
     ended = [event.message for event in events if event.type == "message_end"]
     if [*ended] != [*messages[len(messages) - len(ended) :]]:
         found.append("the messages that ended are not those of the history")
+    told = {m.tool_call_id: message_text(m) for m in messages if isinstance(m, ToolResultMessage)}
     for event in events:
+        if event.type == "tool_execution_end" and event.result.content != told[event.tool_call.id]:
+            found.append(f"{event.tool_call.id} ended with something else than its result")
         if event.type == "turn_end" and event.message is not None:
             found += unanswered(event.message, event.tool_results)
     return [*found, *(f"{name} never ends" for name in (*open_, *tools))]
