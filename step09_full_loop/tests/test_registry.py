@@ -105,7 +105,7 @@ def test_a_schema_may_say_all_that_json_schema_knows(schema: Any) -> None:
 def test_a_tool_that_is_refused_is_not_there() -> None:
     tools = ToolRegistry()
     with pytest.raises(ValueError, match="object"):
-        tools.register(ToolDefinition("ask", "", {}, answer))  # type: ignore[typeddict-item]
+        tools.register(ToolDefinition("ask", "", {}, answer))
     assert tools.names() == []
 
 
