@@ -89,6 +89,14 @@ test:
 lint:
 	$(LABS) lint
 
+.PHONY: conform
+conform:
+	$(LABS) conform --file="$(FILE)"
+
+.PHONY: conformance
+conformance:
+	$(LABS) conformance
+
 .PHONY: snapshots
 snapshots:
 	$(LABS) snapshots "$(STEP)" --all="$(ALL)"

@@ -147,6 +147,13 @@ COMMANDS = (
         (STEP_04, option("INPUT", "sentence", HELLO, "which rule answers")),
     ),
     Command(
+        "read",
+        "conform",
+        "labs.conforming:conform",
+        "the full loop beside the real Pi: all scenarios",
+        (option("FILE", "file", "scenario.json", "one, and what our loop tells"),),
+    ),
+    Command(
         "develop",
         "test",
         "labs.developing:test",
@@ -154,6 +161,12 @@ COMMANDS = (
         (Argument("STEP", "number", "04", "those of one step"),),
     ),
     Command("develop", "lint", "labs.developing:lint", "ruff and mypy over everything"),
+    Command(
+        "develop",
+        "conformance",
+        "labs.conforming:conformance",
+        "play the scenarios on the real Pi again (needs node)",
+    ),
     Command(
         "develop",
         "snapshots",

@@ -141,13 +141,19 @@ class ToolBatch:
     async def _run(self, place: int, ready: Ready) -> None:
         """Run one call, and tell how it goes."""
 
+        updates = []
+
         def update(text: str) -> None:
             if place not in self._ended:  # Nobody listens to what comes later.
-                self._news.put_nowait(ToolExecutionUpdate(ready.tool_call, text))
+                updates.append(ToolExecutionUpdate(ready.tool_call, text))
+                self._news.put_nowait(updates[-1])
 
         context = ToolContext(self._tool_context.cwd, self._cancel, update)
         try:
-            result = await executed(ready, context, self._config)
+            alone = len(self._running) == 1
+            result = await executed(ready, context, self._config, alone=alone)
+            if updates and not alone:
+                await asyncio.sleep(0)  # They are told before its end.
             if place not in self._ended:
                 self._news.put_nowait(self._end(place, result))
         except asyncio.CancelledError:

@@ -52,11 +52,24 @@ async def prepared(
     return Ready(call, tool, arguments)
 
 
-async def executed(ready: Ready, tool_context: ToolContext, config: LoopConfig) -> ToolResult:
-    """Run a tool, and let others look at the result."""
-    result = usable(
-        await attempt(lambda: ready.tool.execute(ready.arguments, tool_context)), "工具"
-    )
+async def executed(
+    ready: Ready, tool_context: ToolContext, config: LoopConfig, *, alone: bool
+) -> ToolResult:
+    """Run a tool, and let others look at the result.
+
+    If it is not `alone`, all have begun before anybody looks at a result, and those that have
+    raised end before those that have not: this is the order in which Pi tells it.
+    """
+
+    async def work() -> object:
+        result = await ready.tool.execute(ready.arguments, tool_context)
+        if not alone:
+            await asyncio.sleep(0)
+        return result
+
+    result = usable(await attempt(work), "工具")
+    if not alone:
+        await asyncio.sleep(0)
     after, cancel = config.after_tool_call, tool_context.cancel
     seen = await attempt(lambda: after(ready.tool_call, ready.arguments, result, cancel))
     return usable(seen, "after_tool_call ")

@@ -3,8 +3,8 @@
 Pi's low-level loop does not promise that: there an exception leaves a listener waiting for ever.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
 
 from .agent_events import (
     AgentEnd,
@@ -106,8 +106,7 @@ async def whole_run(
     new: list[Message] = []
     ends = OpenEnds()
     try:
-        if not prompts and not context.messages:
-            raise ValueError(NOTHING_TO_ANSWER)
+        check_there_is_something(prompts, context)
         events = run_loop(
             prompts=prompts,
             context=context,
@@ -122,22 +121,76 @@ async def whole_run(
                 ends.saw(event)
                 yield event
     except Exception as error:
-        for event in ends.closing(new):
-            ends.saw(event)
+        for event in failed_end(error, ends, new, context, tool_context.cancel):
             yield event
-        if ends.over:
-            return
-        if not ends.begun:
-            yield AgentStart()
-        if not ends.turn_open:
-            yield TurnStart(ends.turn + 1)
-        draft = ends.message
-        said = message_text(draft) if draft is not None else ""
-        message = failure(error, tool_context.cancel, said)
-        context.messages.append(message)
-        new.append(message)
-        if draft is None:
-            yield MessageStart(message)
-        yield MessageEnd(message)
-        yield TurnEnd(max(ends.turn, 1), message)
-        yield AgentEnd(new)
+
+
+async def run_with(
+    emit: Callable[[AgentEvent], Awaitable[None]],
+    *,
+    prompts: Sequence[Message],
+    context: Context,
+    tools: ToolRegistry,
+    tool_context: ToolContext,
+    stream_fn: StreamFn,
+    config: LoopConfig,
+) -> Sequence[Message]:
+    """Do what `whole_run` does, and wait for `emit` with each event; return what the run adds.
+
+    If `emit` raises, the run ends like any that fails, and `emit` still hears how.
+    """
+    new: list[Message] = []
+    ends = OpenEnds()
+    try:
+        check_there_is_something(prompts, context)
+        events = run_loop(
+            prompts=prompts,
+            context=context,
+            tools=tools,
+            tool_context=tool_context,
+            stream_fn=stream_fn,
+            config=config,
+            new_messages=new,
+        )
+        async with aclosing(events):
+            async for event in events:
+                ends.saw(event)
+                await emit(event)
+    except Exception as error:
+        for event in failed_end(error, ends, new, context, tool_context.cancel):
+            with suppress(Exception):
+                await emit(event)
+    return new
+
+
+def check_there_is_something(prompts: Sequence[Message], context: Context) -> None:
+    """ValueError if nobody has said anything that a model could answer."""
+    last = context.messages[-1:]
+    if not prompts and (not last or last[0].role == "assistant"):
+        raise ValueError(NOTHING_TO_ANSWER)
+
+
+def failed_end(
+    error: Exception, ends: OpenEnds, new: list[Message], context: Context, cancel: CancelToken
+) -> Iterator[AgentEvent]:
+    """Give what is missing of a run that has failed, and put the failure into the history."""
+    for event in ends.closing(new):
+        ends.saw(event)
+        yield event
+    if ends.over:
+        return
+    if not ends.begun:
+        yield AgentStart()
+    if not ends.turn_open:
+        ends.turn += 1
+        yield TurnStart(ends.turn)
+    draft = ends.message
+    said = message_text(draft) if draft is not None else ""
+    message = failure(error, cancel, said)
+    context.messages.append(message)
+    new.append(message)
+    if draft is None:
+        yield MessageStart(message)
+    yield MessageEnd(message)
+    yield TurnEnd(ends.turn, message)
+    yield AgentEnd(new)

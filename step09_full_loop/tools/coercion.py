@@ -79,7 +79,7 @@ def converted(value: object, wanted: object) -> object:
         case "string", int():
             return str(value)
         case "string", float():
-            return str(int(value) if value.is_integer() else value)
+            return str(int(value) if value.is_integer() and abs(value) < 1e21 else value)
         case "null", "" | False | 0:
             return None
     return value

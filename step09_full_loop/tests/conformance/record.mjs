@@ -170,8 +170,7 @@ class Played {
     const partial = assistant(content, "pending");
 
     function* pieces() {
-      if (turn.start === false) { content.push(...whole(turn)); return; }
-      yield { type: "start" };
+      if (turn.start !== false) yield { type: "start" };
       let contentIndex = 0;
       for (const [kind, text, count] of [["thinking", turn.thinking, 1], ["text", turn.text, turn.deltas ?? 1]]) {
         if (!text) continue;
@@ -212,7 +211,7 @@ class Played {
       }
       if (turn.iterThrow) throw new Error(turn.iterThrow);
       if (turn.delayMs) await sleep(turn.delayMs);
-      if (signal?.aborted && turn.start !== false) last = assistant(content, "aborted", "Request was aborted");
+      if (signal?.aborted) last = assistant(content, "aborted", "Request was aborted");
       if (turn.endWithoutDone) return;
       const failed = last.stopReason === "error" || last.stopReason === "aborted";
       yield failed
