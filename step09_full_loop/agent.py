@@ -16,12 +16,13 @@ from .agent_events import (
 from .cancel import CancelToken
 from .harness_types import AssistantMessage, Context, Message, StreamFn, TurnEnd, user_text
 from .loop_config import LoopConfig
+from .open_ends import OpenEnds, failure
 from .queues import Queues
 from .run_loop import run_loop
 from .tools.quoting import error_text
 from .tools.registry import ToolRegistry
 from .tools.tool_types import ToolContext
-from .whole_run import NOTHING_TO_ANSWER, OpenEnds, failure
+from .whole_run import NOTHING_TO_ANSWER
 
 # It may be an async function or a plain one. The run waits for it.
 Listener = Callable[[AgentEvent, CancelToken], Awaitable[None] | None]

@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -152,24 +153,25 @@ class Played:
         tools = self._tools.registry(self.scenario.get("tools") or {})
         # What has no prompt goes on with the caller's own list, as with Pi.
         messages = self.messages if goes_on else [*self.messages]
-        arguments: dict[str, Any] = {
-            "prompts": [] if goes_on else [user_text(text) for text in self._prompts],
-            "context": Context(messages, tools.specs(), self._system),
-            "tools": tools,
-            "tool_context": ToolContext(Path.cwd(), self._cancel),
-            "stream_fn": self._model(self.scenario.get("model", "fake")),
-            "config": self._config(),
-        }
+        run = whole_run(
+            prompts=[] if goes_on else [user_text(text) for text in self._prompts],
+            context=Context(messages, tools.specs(), self._system),
+            tools=tools,
+            tool_context=ToolContext(Path.cwd(), self._cancel),
+            stream_fn=self._model(self.scenario.get("model", "fake")),
+            config=self._config(),
+        )
 
         async def emit(event: AgentEvent) -> None:
             self._heard(event)
 
         # Only a callback can fail: whoever reads a stream is not heard by the loop.
         if self.scenario.get("driver") == "emit" or self.scenario.get("subscriber"):
-            await run_with(emit, **arguments)
+            await run_with(emit, run)
             return
-        async for event in whole_run(**arguments):
-            self._heard(event)
+        async with aclosing(run):
+            async for event in run:
+                self._heard(event)
             self._one_event_later()
 
     def _one_event_later(self) -> None:
