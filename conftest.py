@@ -1,6 +1,7 @@
 """What the tests of every step share."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONSAFEPATH"):
     os.environ.pop(name, None)
 # The servers of the tests are on this machine, to which no proxy leads.
 os.environ["NO_PROXY"] = "127.0.0.1"
+# No client needs the certificates of the world for them, which take longer to load than an answer.
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "shared" / "tests")
+# A hundred Pythons are started, and what one of them has compiled serves the others.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Texts are compared in English, whatever the locale of the reader.
 os.environ["LAB_LANG"] = "en"
 # What hypothesis has found out about Unicode serves the tests that run in a copy as well.

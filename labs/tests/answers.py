@@ -44,8 +44,8 @@ def answers_to(task: Task) -> Iterator[Answer]:
 
 
 def copy_step(task: Task, root: Path) -> None:
-    """Make a folder like the one a reader works in."""
-    ignore = shutil.ignore_patterns("__pycache__", "tests")
+    """Make a folder like the one a reader works in; what is compiled need not be compiled again."""
+    ignore = shutil.ignore_patterns("tests")
     shutil.copytree(task.step, root / task.step.name, ignore=ignore)
     (root / "labs" / task.step.name[:6]).mkdir(parents=True)
 
@@ -97,11 +97,13 @@ def judged(task: Task, root: Path) -> Verdict:
     return look(task, root, call_here)
 
 
-def call_here(root: Path, function: str, package: str) -> Any:
+def call_here(root: Path, function: str, package: str, *arguments: str) -> Any:
+    """Do what call_in_child does, in this process."""
     module, _, name = function.partition(":")
     with standing_in(root, package):
         try:
-            return dataclasses.asdict(getattr(importlib.import_module(module), name)(package))
+            result = getattr(importlib.import_module(module), name)(package, *arguments)
+            return dataclasses.asdict(result)
         except Exception as error:
             raise ChildError(explained(error), in_step=comes_from_step(error)) from None
 

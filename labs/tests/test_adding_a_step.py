@@ -22,7 +22,6 @@ NOT_COPIED = [
     ".labs",
     ".*_cache",
     ".hypothesis",
-    "__pycache__",
     "traces",
     "build",
 ]

@@ -1,14 +1,21 @@
 """The catalogue: every change shows what it says and only that, and a test of its step fails."""
 
+import atexit
+import compileall
+import contextlib
+import functools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from labs import breaks
 from labs.breaking import break_it, is_right
 from labs.breaks import (
     DEMO,
@@ -16,16 +23,19 @@ from labs.breaks import (
     Question,
     Text,
     apply_break,
-    copy_broken,
     find_breaks,
     pinned_run,
-    run_broken,
     run_intact,
+    run_scene,
 )
 from labs.tasks import labs_folder, steps_with_tasks
 from shared.errors import UsageError
 from shared.screen import width_of
+from shared.shipped import Shipped
 from shared.steps import ROOT, find_step
+from shared.watching import Run
+
+from .answers import call_here, forget_compiled
 
 STEPS = steps_with_tasks()
 STEP = STEPS[0]
@@ -41,11 +51,72 @@ def name_of(change: Break) -> str:
     return f"{change.step[:6]}_{change.name.replace('-', '_')}"
 
 
+@functools.cache
+def compiled_copy(step: str) -> Path:
+    """Return a copy of a step as it was shipped; it stays until the tests end."""
+    root = Path(tempfile.mkdtemp(prefix="shipped-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    Shipped(step).copy_to(root)
+    compileall.compile_dir(root, quiet=1)  # Once, for all changes: most files stay as they are.
+    return root / step
+
+
+@contextlib.contextmanager
+def changed(change: Break) -> Iterator[Path]:
+    """Give a copy of a step in which a change is made, and take it back."""
+    step = compiled_copy(change.step)
+    path = step / change.file
+    before = path.read_bytes()
+    apply_break(change, step)
+    forget_compiled(path)
+    try:
+        yield step
+    finally:
+        path.write_bytes(before)
+        forget_compiled(path)
+
+
+def played(step: Path, scene: str) -> Run:
+    """Play a scene of a copy of a step, and leave nothing beside the copy."""
+    try:
+        return run_scene(step.name, scene, step.parent)
+    finally:
+        for path in step.parent.iterdir():
+            if path.is_dir() and path != step:
+                shutil.rmtree(path)
+            elif path != step:
+                path.unlink()
+
+
+@pytest.fixture
+def played_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play scenes without a process of their own: there are too many of them."""
+
+    def call(folder: Path, function: str, step: str, *arguments: str) -> object:
+        # A scene imports its step by name, so that it is a new one for each copy of the step.
+        laboratory = f"labs.{step[:6]}."
+        for name in [name for name in sys.modules if name.startswith(laboratory)]:
+            monkeypatch.delitem(sys.modules, name)
+        return call_here(folder, function, step, *arguments)
+
+    monkeypatch.setattr(breaks, "call_in_child", call)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # A scene may change it.
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_an_intact_step_in_a_process_of_its_own_leaves_what_is_pinned(
+    step: Path, tmp_path: Path
+) -> None:
+    assert run_intact(step, DEMO, tmp_path) == pinned_run(labs_folder(step), DEMO)
+
+
+@pytest.mark.usefixtures("played_here")
+@pytest.mark.filterwarnings("ignore")  # What a process would leave to its end is no matter.
 @pytest.mark.parametrize(("step", "scene"), SCENES)
 def test_an_intact_step_leaves_what_is_pinned(
-    step: str, scene: str, tmp_path: Path, pinned: SnapshotAssertion
+    step: str, scene: str, pinned: SnapshotAssertion
 ) -> None:
-    run = run_intact(find_step(step[4:6]), scene, tmp_path)
+    run = played(compiled_copy(step), scene)
     assert run.transcript == pinned(name=f"{step[:6]}/pinned/{scene}.output")
     assert run.history == pinned(name=f"{step[:6]}/pinned/{scene}.context")
     assert run.faults == []
@@ -58,12 +129,15 @@ def test_the_intact_demo_is_pinned_here_as_in_its_step() -> None:
             assert here.read_bytes() == (step / f"expected_{channel}.txt").read_bytes(), here
 
 
+@pytest.mark.usefixtures("played_here")
+@pytest.mark.filterwarnings("ignore")  # What a process would leave to its end is no matter.
 @pytest.mark.parametrize("change", BREAKS, ids=name_of)
 def test_a_change_shows_what_it_says_and_only_that(
-    change: Break, tmp_path: Path, pinned: SnapshotAssertion
+    change: Break, pinned: SnapshotAssertion
 ) -> None:
     intact = pinned_run(labs_folder(find_step(change.step[4:6])), change.scene)
-    run = run_broken(change, tmp_path)
+    with changed(change) as step:
+        run = played(step, change.scene)
     shown = {"transcript": (run.transcript, intact.transcript, "output")}
     shown["history"] = (run.history, intact.history, "context")
     for name, (broken, whole, channel) in shown.items():
@@ -110,14 +184,17 @@ def test_the_list_of_changes_fits_a_terminal_in_both_languages(
 
 def test_every_change_is_seen_by_a_test_of_its_step(tmp_path: Path) -> None:
     # A step imports itself relatively, so that broken copies can stand side by side in one run.
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "shared", tmp_path / "shared", ignore=ignore)
+    shutil.copytree(ROOT / "shared", tmp_path / "shared")
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     tests = {name_of(change): f"{name_of(change)}/tests/{change.test}" for change in BREAKS}
     for change in BREAKS:
-        copy_broken(change, tmp_path)
-        (tmp_path / change.step).rename(tmp_path / name_of(change))
+        with changed(change) as step:
+            copy = tmp_path / name_of(change)
+            shutil.copytree(step, copy, copy_function=os.link)
+            # All files are links but this one, which is restored where it was copied from.
+            shutil.copy(step / change.file, copy / "changed")
+            (copy / "changed").replace(copy / change.file)
     done = subprocess.run(
         [
             sys.executable,

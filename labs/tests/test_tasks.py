@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from labs.verdict import Verdict, differs, done, not_yet
 from shared import child
 from shared.steps import find_step
 
-from .answers import Answer, answers_to, copy_step, judged, made
+from .answers import Answer, answers_to, copy_step, folder_for, judged, made
 
 STEPS = steps_with_tasks()
 TASKS = [task for step in STEPS for task in find_tasks(step)]
@@ -41,23 +40,16 @@ def test_the_rules_as_shipped_are_written_down(step: Path) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
-def test_a_step_as_shipped_is_not_yet_done(
-    task: Task, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    copy_step(task, tmp_path)
-    verdict = look(task, tmp_path)
+def test_a_step_as_shipped_is_not_yet_done(task: Task, snapshot: SnapshotAssertion) -> None:
+    verdict = judged(task, folder_for(task, solved=False))
     assert not verdict.done
     assert "\n".join(report(task, verdict)) == snapshot
 
 
 @needs_git
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
-def test_the_reference_solution_is_done(
-    task: Task, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    copy_step(task, tmp_path)
-    subprocess.run(["git", "apply", str(task.folder / "solution.patch")], cwd=tmp_path, check=True)
-    verdict = look(task, tmp_path)
+def test_the_reference_solution_is_done(task: Task, snapshot: SnapshotAssertion) -> None:
+    verdict = look(task, folder_for(task, solved=True))
     assert verdict.done, report(task, verdict)
     assert "\n".join(report(task, verdict)) == snapshot
 
