@@ -15,18 +15,41 @@ Loop = Callable[..., AsyncGenerator[Any, None]]
 
 def turns_of(step: Path) -> "Turns":
     """Return conversations through the loop of a step."""
-    types, run = types_of(step), importlib.import_module(f"{step.name}.agent_loop").run_agent_loop
-    return Turns(types, run, trivial_tools(step.name))
+    types, tools = types_of(step), trivial_tools(step.name)
+    if has_full_loop(step):
+        return Turns(types, full_loop(step), tools)
+    return Turns(types, module_of(step, "agent_loop").run_agent_loop, tools)
 
 
 def least_turns_of(step: Path) -> "Turns":
-    """Return the same conversations through the minimal loop."""
+    """Return the same conversations through the least that tells the same events."""
     types = types_of(step)
-    return Turns(types, minimal_loop(types), trivial_tools(step.name))
+    least = minimal_full_loop(step) if has_full_loop(step) else minimal_loop(types)
+    return Turns(types, least, trivial_tools(step.name))
+
+
+def has_full_loop(step: Path) -> bool:
+    return (step / "run_loop.py").exists()
+
+
+def module_of(step: Path, name: str) -> Any:
+    return importlib.import_module(f"{step.name}.{name}")
+
+
+def full_loop(step: Path) -> Loop:
+    """Return the loop of a step that has the ten events, with the arguments of the others."""
+    run = module_of(step, "run_loop").run_loop
+    config = module_of(step, "loop_config").LoopConfig()
+
+    def loop(*, max_turns: int, **arguments: Any) -> AsyncGenerator[Any, None]:
+        events: AsyncGenerator[Any, None] = run(prompts=[], config=config, **arguments)
+        return events
+
+    return loop
 
 
 def types_of(step: Path) -> Any:
-    return importlib.import_module(f"{step.name}.harness_types")
+    return module_of(step, "harness_types")
 
 
 class Turns:
@@ -126,5 +149,48 @@ def minimal_loop(types: Any) -> Loop:
             yield types.TurnEnd(turn)
             if not calls:
                 return
+
+    return loop
+
+
+def minimal_full_loop(step: Path) -> Loop:
+    """Return the least that tells the ten events. Its tool has a task, so that it could be left."""
+    types, told = types_of(step), module_of(step, "agent_events")
+
+    async def loop(
+        *, stream_fn: Loop, context: Any, tools: Any, tool_context: Any, max_turns: int
+    ) -> AsyncGenerator[Any, None]:
+        new: list[Any] = []
+        yield told.AgentStart()
+        for turn in range(1, max_turns + 1):
+            yield types.TurnStart(turn)
+            draft, message, results = types.AssistantMessage([], "pending"), None, []
+            async with aclosing(stream_fn(context, None)) as stream:
+                async for event in stream:
+                    if event.type == "start":
+                        yield told.MessageStart(draft)
+                    elif event.type == "done":
+                        message = event.message
+                    else:
+                        yield told.MessageUpdate(draft, event)
+            assert message is not None
+            context.messages.append(message)
+            new.append(message)
+            yield told.MessageEnd(message)
+            for call in (block for block in message.content if block.type == "toolCall"):
+                yield told.ToolExecutionStart(call)
+                work = tools.get(call.name).execute(call.arguments, tool_context)
+                result = await asyncio.create_task(work)
+                yield told.ToolExecutionEnd(call, result)
+                content = [types.TextContent(result.content)]
+                answer = types.ToolResultMessage(call.id, call.name, content, result.is_error)
+                context.messages.append(answer)
+                results.append(answer)
+                yield told.MessageStart(answer)
+                yield told.MessageEnd(answer)
+            yield types.TurnEnd(turn, message, results)
+            if not results:
+                break
+        yield told.AgentEnd(new)
 
     return loop
