@@ -3,18 +3,17 @@
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from .agent_events import (
     AgentEnd,
     AgentEvent,
     MessageEnd,
     MessageStart,
-    ToolExecutionEnd,
-    ToolExecutionStart,
 )
+from .agent_state import AgentState
 from .cancel import CancelToken
-from .harness_types import AssistantMessage, Context, Message, StreamFn, TurnEnd, user_text
+from .harness_types import Context, Message, StreamFn, TurnEnd, user_text
 from .loop_config import LoopConfig
 from .open_ends import OpenEnds, failure
 from .queues import Queues
@@ -26,16 +25,6 @@ from .whole_run import NOTHING_TO_ANSWER
 
 # It may be an async function or a plain one. The run waits for it.
 Listener = Callable[[AgentEvent, CancelToken], Awaitable[None] | None]
-
-
-@dataclass(slots=True)
-class AgentState:
-    """How things stand. `error_message` is why the last run has failed."""
-
-    messages: list[Message] = field(default_factory=list)
-    is_streaming: bool = False
-    pending_tool_calls: list[str] = field(default_factory=list)
-    error_message: str | None = None
 
 
 class Agent:
@@ -149,7 +138,7 @@ class Agent:
 
     async def _tell(self, event: AgentEvent) -> None:
         """Note what an event changes, and tell all listeners; then raise their first error."""
-        self._note(event)
+        self.state.note(event)
         errors: list[Exception] = []
         for listener in [*self._listeners]:
             try:
@@ -160,17 +149,6 @@ class Agent:
                 errors.append(error)
         if errors:
             raise errors[0]
-
-    def _note(self, event: AgentEvent) -> None:
-        match event:
-            case MessageEnd(message=message):
-                self.state.messages.append(message)
-            case ToolExecutionStart(tool_call=call):
-                self.state.pending_tool_calls.append(call.id)
-            case ToolExecutionEnd(tool_call=call):
-                self.state.pending_tool_calls.remove(call.id)
-            case TurnEnd(message=AssistantMessage(error_message=str(error))):
-                self.state.error_message = error
 
     async def _end_in_order(self, error: Exception, ends: OpenEnds, new: list[Message]) -> None:
         """Tell what is missing, and that the run has failed. Pi tells it in the same way."""

@@ -16,6 +16,7 @@ from .harness_types import (
     StreamFn,
     StreamOptions,
     StreamStart,
+    TextContent,
     ToolCallContent,
     ToolCallFinished,
     ToolCallStarted,
@@ -86,6 +87,18 @@ async def run_agent_loop(
                     )
     if limit.reached or max_turns <= 0:
         yield StreamError(f"Agent Loop 达到最大轮数 {max_turns}，已强制停止。")
+
+
+async def execute_tool_call(
+    tool_call: ToolCallContent,
+    tools: ToolRegistry,
+    tool_context: ToolContext,
+    hooks: Hooks | None = None,
+) -> ToolResultMessage:
+    """Run one tool and return its result message, whatever happens."""
+    result = await run_tool(tool_call, tools, tool_context, hooks)
+    content = [TextContent(result.content)]
+    return ToolResultMessage(tool_call.id, tool_call.name, content, result.is_error)
 
 
 async def run_tool(

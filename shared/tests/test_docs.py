@@ -19,7 +19,8 @@ from shared.steps import ROOT, find_step, find_steps
 STEPS = list(find_steps().values())
 README = ROOT / "README.md"
 LABS = sorted(ROOT.glob("labs/**/*.md"))
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("step*/README.md")), *LABS]
+BENCH = sorted(ROOT.glob("shared/bench/*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("step*/README.md")), *BENCH, *LABS]
 CHINESE = [page for page in PAGES if page.name.endswith(".zh-CN.md")]
 TWINS = [page.with_name(page.name.replace(".zh-CN", "")) for page in CHINESE]
 # These would run the tests inside of the tests (.ci/run calls them), or would change the progress
@@ -28,6 +29,7 @@ NOT_HERE = {
     "test",
     "lint",
     "bench",
+    "conformance",
     "snapshots",
     "screenshot",
     "check",

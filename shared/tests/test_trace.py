@@ -20,7 +20,8 @@ from shared.errors import UsageError
 from shared.steps import ROOT, find_step, find_steps
 from shared.trace import recorder
 from shared.trace.command import beside, record_all
-from shared.trace.flow import INTERRUPTED, LOOP, OUTSIDE, RAISED, Flow, flow_of
+from shared.trace.flow import INTERRUPTED, OUTSIDE, RAISED, Flow, flow_of
+from shared.trace.flow import LOOPS as NAMES
 from shared.trace.listing import listing
 from shared.trace.recorder import record, recorded
 from shared.trace.recording import Message, Moment, Recording
@@ -196,7 +197,7 @@ def goes_along(flow: Flow, moments: list[Moment]) -> None:
             assert here == first
         else:
             assert here in flow.after(before)
-        over = moment.ending if box.function == LOOP else not flow.after(here)
+        over = moment.ending if box.function in NAMES else not flow.after(here)
         stands[box.function] = None if over or box.kind == "out" else here
 
 

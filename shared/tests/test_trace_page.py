@@ -698,7 +698,7 @@ def test_the_page_speaks_both_languages_in_full() -> None:
     said = set(re.findall(r'\bsay\("((?:[^"\\]|\\.)*)"', code))
     said |= set(re.findall(r'data-(?:say|label|title)="([^"{]+)"', code))
     endings = {flow.NO_TOOL, flow.FAILED, flow.NO_LAST_EVENT, flow.LIMIT}
-    endings |= {flow.INTERRUPTED, flow.OUTSIDE, flow.RAISED}
+    endings |= {flow.INTERRUPTED, flow.OUTSIDE, flow.RAISED, flow.STOPPED}
     assert (said | endings) - dict(table).keys() == set()
     for english, text in table:
         assert f'"{english}"' in code or english in endings

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ..agent_loop import run_tool
-from ..harness_types import ToolCallContent
+from ..agent_loop import execute_tool_call, run_tool
+from ..harness_types import TextContent, ToolCallContent, ToolResultMessage
 from ..tools.registry import ToolRegistry
 from ..tools.tool_types import ParametersSchema, ToolContext, ToolDefinition, ToolResult
 
@@ -88,3 +88,14 @@ async def test_a_tool_that_returns_no_result_with_text_has_failed(nonsense: Any)
 
     answer = await result_of(answer_nonsense, {"x": ""})
     assert answer == ToolResult("工具执行失败：工具没有返回 ToolResult", is_error=True)
+
+
+async def test_a_result_becomes_the_message_that_answers_its_call() -> None:
+    async def refuse(arguments: dict[str, object], context: ToolContext) -> ToolResult:
+        return ToolResult("no", is_error=True)
+
+    tools = ToolRegistry()
+    tools.register(ToolDefinition("tool", "", STRICT, refuse))
+    call = ToolCallContent("c1", "tool", {"x": ""})
+    message = await execute_tool_call(call, tools, TOOL_CONTEXT)
+    assert message == ToolResultMessage("c1", "tool", [TextContent("no")], is_error=True)
