@@ -150,7 +150,7 @@ COMMANDS = (
         "read",
         "conform",
         "labs.conforming:conform",
-        "the full loop beside the real Pi: all scenarios",
+        "the full loop beside the real Pi",
         (option("FILE", "file", "scenario.json", "one, and what our loop tells"),),
     ),
     Command(

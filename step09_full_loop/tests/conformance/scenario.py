@@ -1,6 +1,6 @@
 """Plays a scenario file on this step, and gives the lines that Pi's recorder would have written.
 
-python3 -m step09_full_loop.tests.conformance.scenario FILE.json
+python3 -m PACKAGE.tests.conformance.scenario FILE.json
 """
 
 import asyncio
@@ -136,7 +136,7 @@ class Played:
         self.lines.append(
             {
                 "type": "__end",
-                "pkg": "step09_full_loop",
+                "pkg": __package__.partition(".")[0],
                 "driver": self.scenario.get("driver", "stream"),
                 "roles": roles(self.result),
                 "isErrors": is_errors(self.result),
