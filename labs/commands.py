@@ -165,7 +165,7 @@ COMMANDS = (
         "develop",
         "conformance",
         "labs.conforming:conformance",
-        "play the scenarios on the real Pi again (needs node)",
+        "play the scenarios on the real Pi again",
     ),
     Command(
         "develop",
