@@ -5,6 +5,7 @@ It has nothing from the recorder. The tests compare what the two have seen.
 
 import ast
 import importlib
+import importlib.util
 import sys
 import types
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
@@ -68,8 +69,12 @@ def words(item: Any) -> str:
 
 def replay(package: str, talk: Callable[[], object]) -> list[Visit]:
     """Let a step talk with its loop rewritten; return what ran, and last how things stand then."""
-    main = importlib.import_module(f"{package}.main")
-    loop = importlib.import_module(f"{package}.agent_loop")
+    # Who calls the loop, where it stands, and its name.
+    caller, place, name = "main", "agent_loop", "run_agent_loop"
+    if importlib.util.find_spec(f"{package}.run_loop") is not None:
+        caller, place, name = "agent", "run_loop", "run_loop"
+    main = importlib.import_module(f"{package}.{caller}")
+    loop = importlib.import_module(f"{package}.{place}")
     tree = ast.parse(Path(str(loop.__file__)).read_text("utf-8"))
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef):
@@ -81,14 +86,14 @@ def replay(package: str, talk: Callable[[], object]) -> list[Visit]:
 
     def start(**options: Any) -> Any:
         teller.context = options["context"]
-        return vars(module)["run_agent_loop"](**options)
+        return vars(module)[name](**options)
 
-    real = vars(main)["run_agent_loop"]
-    vars(main)["run_agent_loop"] = start
+    real = vars(main)[name]
+    vars(main)[name] = start
     try:
         talk()
     finally:
-        vars(main)["run_agent_loop"] = real
+        vars(main)[name] = real
     return teller.visits
 
 
@@ -103,6 +108,9 @@ def told(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
                 # visit() gives None, so that the test itself is what counts.
                 here = ast.BoolOp(ast.Or(), [visit(node.lineno), node.test])
                 node.test = call("decide", here)
+            case ast.FunctionDef():
+                yield from (ast.Expr(visit(node.lineno)), node)
+                continue  # What stands in it runs in a frame of its own.
             case ast.Try() | ast.Expr(value=ast.Constant()):
                 pass
             case _:
