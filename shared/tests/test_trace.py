@@ -33,6 +33,9 @@ from .replay import Teller, replay
 LOOPS = [step for step in find_steps().values() if (step / "agent_loop.py").exists()]
 
 
+KEPT_BEFORE = ("message_start", "message_end")
+
+
 @pytest.fixture(scope="module", params=LOOPS, ids=lambda step: step.name)
 def demo(request: pytest.FixtureRequest) -> Recording:
     return record(request.param.name, "", "")
@@ -65,7 +68,9 @@ def agrees_with_a_replay(recording: Recording, talk: Callable[[], object]) -> No
         if moment.ending:
             continue  # Before the next run begins, somebody types.
         assert moment.screen == following.screen
-        assert len(recording.histories[moment.history]) == following.messages
+        # The replay sees the head of a loop when the next item is there, and so what that has kept.
+        if following.value not in KEPT_BEFORE:
+            assert len(recording.histories[moment.history]) == following.messages
 
 
 def is_not_replayed(line: str, value: str) -> bool:
