@@ -10,7 +10,7 @@ from typing import get_args
 from .agent_events import AgentEvent
 from .cancel import CANCELLED, CancelToken, StoppedError, interruptible, is_being_cancelled
 from .harness_types import ToolCallContent
-from .tools.arguments import check_arguments
+from .tools.gate import check_arguments
 from .tools.quoting import error_text, quoted
 from .tools.tool_types import ToolDefinition, ToolResult
 

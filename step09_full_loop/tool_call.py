@@ -9,7 +9,7 @@ from typing import TypeVar
 from .cancel import CANCELLED, CancelToken, StoppedError, is_being_cancelled
 from .harness_types import ToolCallContent
 from .loop_config import LoopConfig
-from .tools.arguments import check_arguments
+from .tools.gate import check_arguments
 from .tools.quoting import error_text, quoted
 from .tools.registry import ToolRegistry
 from .tools.tool_types import ToolContext, ToolDefinition, ToolResult

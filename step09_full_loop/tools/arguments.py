@@ -7,16 +7,11 @@ JSON Schema, and it coerces first, as Pi does: see `coercion.py`.
 import copy
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-try:
-    import jsonschema_rs
-except ModuleNotFoundError:
-    print("缺少 jsonschema-rs，请运行 pip install jsonschema-rs", file=sys.stderr)
-    sys.exit(2)
+import jsonschema_rs
 
 from ..harness_types import UnusableArguments
 from .coercion import Schema, coerced

@@ -1,6 +1,6 @@
 """The tools by name."""
 
-from .arguments import schema_faults
+from .gate import schema_faults
 from .tool_types import ToolDefinition, ToolSpec
 
 
