@@ -180,9 +180,8 @@ def test_a_step_readme_names_every_module_that_is_new_or_changed(step: Path) -> 
 def test_the_book_names_lead_to_ours() -> None:
     rows = re.findall(r"^\| `[\w./*-]+` \| (.+?) \|", README.read_text("utf-8"), re.MULTILINE)
     assert rows
-    newest = [path for step in STEPS[-2:] for path in step.glob("*.py")]
-    tools = STEPS[-1].glob("tools/*.py")
-    names = {name for path in (*newest, *tools) for name in definitions(path)}
+    modules = [p for s in STEPS for p in (*s.glob("*.py"), *s.glob("tools/*.py"))]
+    names = {name for path in modules for name in definitions(path)}
     for row in rows:
         for name in re.findall(r"`([\w./]+)`", row):
             assert name in names or any(list(step.glob(name)) for step in STEPS), name
