@@ -6,7 +6,7 @@ from ..breaks import pinned_run
 from ..conversation import play_demo
 from ..language import say
 from ..my_output import check_my_output
-from ..script_rules import changed_rule, runs
+from ..script_rules import rule_lines, runs
 from ..unasked import unasked_change
 from ..verdict import Verdict, differs, done, settled
 from .compacted import repaired_verdict
@@ -65,8 +65,11 @@ def all_else(package: str) -> Verdict | None:
     """Return what was changed although no task asks for it, and what that does."""
     known = pinned_run(HERE, "demo").transcript
     seen = play_demo(package)
-    if found := unasked_change(package, ASKED) or changed_rule(package, HERE):
+    if found := unasked_change(package, ASKED):
         return found
+    rules, rules_now = (HERE / "rules.txt").read_text("utf-8"), rule_lines(package)
+    if rules_now != rules:
+        return differs(say("a rule is changed"), "rules.py", rules, rules_now)
     if seen != known:
         return differs(say("the demo is not what it should be"), say("the demo"), known, seen)
     return None
