@@ -31,7 +31,7 @@ def compacting(package: str) -> Any:
 
 def many_histories_verdict(package: str) -> Verdict | None:
     """Show it histories of all kinds, each with one object for several of them."""
-    new, chance = compacting(package), random.Random(9)
+    new, chance = compacting(package), random.Random(9)  # noqa: S311
     for most in (1, 2, 4, 7, 20):
         one = new(most)
         for messages in histories(package, chance, HISTORIES // 5):

@@ -20,7 +20,7 @@ class Batch:
     """A run in which the model makes some calls at once, and then says something."""
 
     def __init__(self, package: str, cwd: Path | None = None) -> None:
-        self._module = lambda name: importlib.import_module(f"{package}.{name}")
+        self._package = package
         self.types: Any = self._module("harness_types")
         self.tool_types: Any = self._module("tools.tool_types")
         self.registry: Any = self._module("tools.registry").ToolRegistry()
@@ -28,6 +28,9 @@ class Batch:
         self.cwd = cwd or Path.cwd()
         self.asked: list[list[Any]] = []
         self.steps: list[str] = []
+
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(f"{self._package}.{name}")
 
     def tool(self, name: str, work: Callable[[], Awaitable[Any]], **options: Any) -> None:
         async def execute(arguments: Any, context: Any) -> Any:
@@ -128,7 +131,9 @@ def first_other(package: str, *, as_called: bool) -> Verdict | None:
             found, guess = say("a call has no result, or more than one"), ""
         elif seen == [*WANTED]:
             found = say("results still stand in the order of the calls")
-            guess = say("at the end of events in tool_batch.py, each group is told as it was called")
+            guess = say(
+                "at the end of events in tool_batch.py, each group is told as it was called"
+            )
         else:
             found, guess = say("results do not stand in the order in which the tools end"), ""
         where = say("a, b and c are called, and end in the order {order}", order=" ".join(order))
