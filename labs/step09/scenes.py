@@ -185,7 +185,7 @@ def typed_then_stopped(main: Any) -> list[str]:
     with_tools(main, tool("wait", wait))
     with_rules(main, Rule(match="等一会儿", reply="我等着。", tool_call=call_of("wait")))
     main.chat = partial(main.chat, queues=queues)
-    return ["等一会儿", "接着来"]
+    return ["等一会儿", "你好"]
 
 
 def null_hour(main: Any) -> list[str]:
