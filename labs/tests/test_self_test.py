@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from labs.breaks import find_break, run_broken, run_intact
+from labs.step09.in_batches import Batch
 from shared.child import call_in_child
+from shared.pairing import pairing_faults
 from shared.steps import find_step
 from shared.watching import Run
 from step04_agent_loop.tools import create_tools
@@ -246,12 +248,12 @@ def test_cancel_5_a_model_that_raises_ends_a_run_and_no_conversation(tmp_path: P
             step06.chat(["你好"], cwd=tmp_path)
 
 
-def played(name: str, folder: Path, *, broken: bool = False) -> Run:
-    """Play the scene of a change of step08, with it or without."""
-    change = find_break(find_step("08"), name)
+def played(name: str, folder: Path, *, broken: bool = False, step: str = "08") -> Run:
+    """Play the scene of a change of a step, with it or without."""
+    change = find_break(find_step(step), name)
     copy = folder / ("broken" if broken else "intact")
     copy.mkdir()
-    return run_broken(change, copy) if broken else run_intact(find_step("08"), change.scene, copy)
+    return run_broken(change, copy) if broken else run_intact(find_step(step), change.scene, copy)
 
 
 def test_providers_1_nothing_is_an_argument_too(tmp_path: Path) -> None:
@@ -296,7 +298,114 @@ def test_providers_5_the_loop_does_not_know_and_validate_refuses() -> None:
     assert module.validate(nothing_needed, cut) == module.Invalid(["the output was cut"])
 
 
-@pytest.mark.parametrize("step", ["step06", "step07", "step08"])
+def test_full_loop_1_after_a_cancel_pi_asks_once_more_and_ours_asks_nobody(tmp_path: Path) -> None:
+    scenario: Any = importlib.import_module("step09_full_loop.tests.conformance.scenario")
+    folder = find_step("09") / "tests" / "conformance" / "scenarios"
+
+    def pi(name: str) -> dict[str, Any]:
+        recording = (folder / f"{name}.out.jsonl").read_text("utf-8")
+        last: dict[str, Any] = json.loads(recording.splitlines()[-1])
+        return last
+
+    name = "67_abort_after_message_end"
+    ours = asyncio.run(scenario.Played(scenario.read_scenario(folder / f"{name}.json")).play())[-1]
+    assert (len(pi(name)["llmCalls"]), len(ours["llmCalls"])) == (2, 1)
+    assert pi(name)["roles"] == ["user", "assistant", "toolResult", "assistant"]
+    assert ours["roles"] == ["user", "assistant", "toolResult", "toolResult"]
+    assert (pi(name)["polls"]["steering"], ours["polls"]["steering"]) == (2, 1)
+    # What was typed: Pi takes it into the request that is dead, ours keeps it for the next one.
+    assert pi("94_abort_agent_in_tool")["roles"][-2:] == ["user", "assistant"]
+    run = played("request-after-cancel", tmp_path, step="09")
+    assert run.history.splitlines()[3:5] == ['user "你好"', 'user "顺便算一下 12*8"']
+
+
+def test_full_loop_2_people_see_the_end_at_once_and_the_history_keeps_the_order(
+    tmp_path: Path,
+) -> None:
+    run = played("results-as-they-end", tmp_path, step="09")
+    assert run.transcript.index("ride → 快车到了") < run.transcript.index("ride → 慢车到了")
+    assert run.history.index('call_1 ride "慢车到了"') < run.history.index('call_2 ride "快车')
+    broken = played("results-as-they-end", tmp_path, broken=True, step="09")
+    assert broken.transcript == run.transcript
+    assert broken.faults == ["call call_1 has no result", "result call_1 (ride) has no call"]
+
+
+class Finishing(Batch):
+    """A run with a tool that says `terminate`, and another one that does not."""
+
+    def __init__(self) -> None:
+        super().__init__("step09_full_loop")
+
+        async def finish() -> Any:
+            return self.tool_types.ToolResult("", terminate=True)
+
+        async def work() -> None: ...
+
+        self.tool("finish", finish)
+        self.tool("work", work)
+
+    def asks(self, *names: str, **config: Any) -> int:
+        """Make these calls, and return how often the model is asked in all."""
+        self.run(*(self.call(str(n), name) for n, name in enumerate(names)), **config)
+        return len(self.asked)
+
+    def saying(self, *polls: str) -> Any:
+        """Return a queue that gives one of these texts a poll, "" for none, and then no more."""
+        left = [*polls]
+
+        async def take() -> list[Any]:
+            text = left.pop(0) if left else ""
+            return [self.types.user_text(text)] if text else []
+
+        return take
+
+
+def test_full_loop_3_terminate_counts_if_all_say_it_and_the_user_says_nothing() -> None:
+    assert Finishing().asks("finish") == 1
+    assert Finishing().asks("finish", "finish") == 1
+    assert Finishing().asks("finish", "work") == 2
+    assert Finishing().asks("finish", "nobody") == 2
+    steered, followed = Finishing(), Finishing()
+    assert steered.asks("finish", get_steering_messages=steered.saying("", "more")) == 2
+    assert followed.asks("finish", get_follow_up_messages=followed.saying("more")) == 2
+
+
+def test_full_loop_4_steering_joins_the_next_turn_and_a_follow_up_waits_for_the_last(
+    tmp_path: Path,
+) -> None:
+    run = played("follow-up-before-steering", tmp_path, step="09")
+    order = ["你> /follow 你好", "你> 顺便算一下", "[插话] 顺便算一下", "算好了：", "[插话] 你好"]
+    places = [run.transcript.index(part) for part in order]
+    assert places == sorted(places)
+    assert 'toolResult call_3 countdown "零"\nuser "顺便算一下 12*8"\n' in run.history
+
+
+def test_full_loop_5_another_list_is_for_one_request_and_the_list_itself_is_the_history() -> None:
+    batch, other = Finishing(), Finishing()
+
+    async def shorter(messages: Any) -> Any:
+        return [*messages[-1:], batch.types.user_text("hint")]
+
+    async def emptied(messages: Any) -> Any:
+        del messages[:]
+        return messages
+
+    batch.run(batch.call("c1", "work"), transform_context=shorter)
+    seen = [[message.role for message in messages] for messages in batch.asked]
+    assert seen == [["user", "user"], ["toolResult", "user"]]
+    roles = [message.role for message in batch.context.messages]
+    assert roles == ["user", "assistant", "toolResult", "assistant"]
+    assert pairing_faults(batch.context.messages) == []
+    assert pairing_faults(batch.asked[1]) == ["result c1 (work) has no call"]
+    sendable = importlib.import_module("step09_full_loop.providers.sendable").sendable
+    assert [message.role for message in sendable(batch.asked[1])] == ["user"]
+    (made_up,) = sendable(batch.context.messages[1:2])[1:]
+    assert made_up.is_error
+    other.run(other.call("c1", "work"), transform_context=emptied)
+    assert [message.role for message in other.context.messages] == ["assistant"]
+
+
+@pytest.mark.parametrize("step", ["step06", "step07", "step08", "step09"])
 def test_every_question_about_a_step_is_asked_once(step: str) -> None:
     for page in ("README.md", "README.zh-CN.md"):
         text = (Path(__file__).parents[1] / step / page).read_text("utf-8")
