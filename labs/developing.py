@@ -1,5 +1,6 @@
 """The commands for changing the house: tests, checks, and what is written down of a step."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from .breaks import DEMO, find_breaks, run_broken, run_intact
 from .script_rules import rule_lines
 from .tasks import labs_folder, steps_with_tasks
 
-ON_ALL_CORES = ("-n", "auto", "--dist", "worksteal")
+# Many tests wait for a process or a terminal, so there is one worker more than there are cores. The
+# tests of a file stay together: what one of them has loaded or compiled serves the next.
+WORKERS = (os.cpu_count() or 1) + 1
+ON_ALL_CORES = ("-n", f"{WORKERS}", "--dist", "loadfile", "--no-loadscope-reorder")
 # The others in this file compare with what it writes, which at that time is not written yet.
 DEMO_TEST = "tests/test_demo.py::test_what_people_see_and_what_the_model_sees"
 VERDICTS = ROOT / "labs" / "tests" / "__snapshots__"
