@@ -5,12 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
-from .agent_events import (
-    AgentEnd,
-    AgentEvent,
-    MessageEnd,
-    MessageStart,
-)
+from .agent_events import AgentEnd, AgentEvent, MessageEnd, MessageStart
 from .agent_state import AgentState
 from .cancel import CancelToken
 from .harness_types import Context, Message, StreamFn, TurnEnd, user_text

@@ -88,7 +88,8 @@ def chat(
                     break
                 if not line or obeyed(line, session, context):
                     continue
-                work: Work | None = partial(agent.prompt, line)
+                # At the prompt there is nothing to wait for: what is for later is said at once.
+                work: Work | None = partial(agent.prompt, line.removeprefix("/follow ").strip())
                 while work is not None:
                     cancel, loop = agent.cancel, runner.get_loop()
                     with ctrl_c_cancels(cancel, loop), lines_go_to(partial(hear, agent), loop):

@@ -7,21 +7,9 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from .agent_events import (
-    AgentEnd,
-    AgentEvent,
-    AgentStart,
-    MessageEnd,
-    MessageStart,
-)
+from .agent_events import AgentEnd, AgentEvent, AgentStart, MessageEnd, MessageStart
 from .asking import ask_model
-from .harness_types import (
-    Context,
-    Message,
-    StreamFn,
-    TurnEnd,
-    TurnStart,
-)
+from .harness_types import Context, Message, StreamFn, TurnEnd, TurnStart
 from .loop_config import LoopConfig, Turn
 from .tool_batch import ToolBatch
 from .tools.registry import ToolRegistry

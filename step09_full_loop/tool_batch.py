@@ -140,7 +140,6 @@ class ToolBatch:
 
     async def _run(self, place: int, ready: Ready) -> None:
         """Run one call, and tell how it goes."""
-
         updates = []
 
         def update(text: str) -> None:

@@ -3,17 +3,11 @@
 Pi's low-level loop does not promise that: there an exception leaves a listener waiting for ever.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
-from .agent_events import (
-    AgentEvent,
-)
-from .harness_types import (
-    Context,
-    Message,
-    StreamFn,
-)
+from .agent_events import AgentEvent
+from .harness_types import Context, Message, StreamFn
 from .loop_config import LoopConfig
 from .open_ends import OpenEnds, failed_end
 from .run_loop import run_loop
@@ -56,28 +50,6 @@ async def whole_run(
     except Exception as error:
         for event in failed_end(error, ends, new, context, tool_context.cancel):
             yield event
-
-
-async def run_with(
-    emit: Callable[[AgentEvent], Awaitable[None]], run: AsyncGenerator[AgentEvent, None]
-) -> None:
-    """Wait for `emit` with each event of a `whole_run`.
-
-    If `emit` raises, the run ends like any that fails, and `emit` still hears how.
-    """
-    failed = False
-    async with aclosing(run):
-        with suppress(StopAsyncIteration):
-            event = await anext(run)
-            while True:
-                try:
-                    await emit(event)
-                except Exception as error:
-                    if not failed:
-                        failed = True
-                        event = await run.athrow(error)
-                        continue
-                event = await anext(run)
 
 
 def something_to_answer(prompts: Sequence[Message], context: Context) -> None:

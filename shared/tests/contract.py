@@ -660,6 +660,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
             "test_a_terminal_is_told_what_can_be_said_and_sees_the_model_type": CHANGED,
             "test_an_answer_that_breaks_off_is_kept_and_marked": NEW,
             "test_an_answer_that_breaks_off_is_not_kept": GONE,
+            "test_at_the_prompt_what_is_for_later_is_said_at_once": NEW,
             "test_leaving_a_run_that_is_saved_closes_the_stream_of_the_model": GONE,
         },
         "tests/test_progress.py": NEW,

@@ -27,7 +27,7 @@ LONG_FUNCTIONS = {
     "render_stream": 27,  # One case an event.
     "render_events": 40,
     "__call__": 25,  # The stream of the fake model, event by event.
-    "chat": 49,
+    "chat": 50,
     "execute_tool_call": 12,
     "run_tool": 23,  # The gates stand one behind the other.
     "validate": 17,  # The chapter writes it by hand, in about 30 lines.
@@ -94,7 +94,6 @@ LONG_FUNCTIONS = {
     "_end_in_order": 12,
     "__init__": 13,
     "whole_run": 20,
-    "run_with": 22,
     "failed_end": 20,
     "ride": 14,
     "countdown_for": 17,

@@ -52,6 +52,11 @@ def test_a_conversation_answers_its_lines_until_exit(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.endswith(f"\n\n{GOODBYE.format(2)}")
 
 
+def test_at_the_prompt_what_is_for_later_is_said_at_once() -> None:
+    context = chat(["/follow 你好"])
+    assert [message_text(message) for message in context.messages][:1] == ["你好"]
+
+
 def test_a_conversation_without_exit_ends_with_its_last_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

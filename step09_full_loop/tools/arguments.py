@@ -41,7 +41,7 @@ MAX_COMPILED = 1000
 def compiled(schema: Schema) -> Compiled:
     """Return the check for a schema; ValueError if it is none."""
     known = COMPILED.get(id(schema))
-    if known is not None and known.schema is schema:
+    if known is not None:
         return known
     check = jsonschema_rs.validator_for(dict(schema), offline=True)
     if len(COMPILED) >= MAX_COMPILED:

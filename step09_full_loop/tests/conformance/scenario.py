@@ -6,8 +6,8 @@ python3 -m PACKAGE.tests.conformance.scenario FILE.json
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from ...harness_types import (
 from ...loop_config import LoopConfig, NextTurn, Turn
 from ...queues import MessageQueue, Queues
 from ...tools.tool_types import ToolContext, ToolDefinition, ToolResult
-from ...whole_run import run_with, whole_run
+from ...whole_run import whole_run
 from .lines import Line, Lines, is_errors, js_json, matches, roles, text_of
 from .played_model import Answer, PlayedError
 from .played_tools import OfCall, PlayedTools
@@ -86,6 +86,25 @@ def kept(messages: Sequence[Message], wanted: dict[str, Any]) -> list[Message]:
 def failing(wanted: dict[str, Any]) -> None:
     if text := wanted.get("throw"):
         raise PlayedError(text)
+
+
+async def heard_by(
+    listener: Callable[[AgentEvent], None], run: AsyncGenerator[AgentEvent, None]
+) -> None:
+    """Tell a listener all events. If it raises, the run fails, and the listener still hears how."""
+    failed = False
+    async with aclosing(run):
+        with suppress(StopAsyncIteration):
+            event = await anext(run)
+            while True:
+                try:
+                    listener(event)
+                except Exception as error:
+                    if not failed:
+                        failed = True
+                        event = await run.athrow(error)
+                        continue
+                event = await anext(run)
 
 
 class Played:
@@ -162,12 +181,9 @@ class Played:
             config=self._config(),
         )
 
-        async def emit(event: AgentEvent) -> None:
-            self._heard(event)
-
         # Only a callback can fail: whoever reads a stream is not heard by the loop.
         if self.scenario.get("driver") == "emit" or self.scenario.get("subscriber"):
-            await run_with(emit, run)
+            await heard_by(self._heard, run)
             return
         async with aclosing(run):
             async for event in run:
