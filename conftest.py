@@ -25,6 +25,7 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONSAFEPATH"):
 os.environ["NO_PROXY"] = "127.0.0.1"
 # No client needs the certificates of the world for them, which take longer to load than an answer.
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "shared" / "tests")
+os.environ.pop("SSL_CERT_FILE", None)
 # A hundred Pythons are started, and what one of them has compiled serves the others.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
