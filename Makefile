@@ -22,6 +22,7 @@ TASK =
 SHOW =
 NAME =
 PEERS =
+SERVE =
 
 # A sentence may hold anything: neither make nor the shell reads what is in it.
 override INPUT := $(value INPUT)
@@ -104,6 +105,10 @@ snapshots:
 .PHONY: bench
 bench:
 	$(LABS) bench --peers="$(PEERS)"
+
+.PHONY: site
+site:
+	$(LABS) site --serve="$(SERVE)"
 
 .PHONY: screenshot
 screenshot:

@@ -181,5 +181,12 @@ COMMANDS = (
         "what a demo and a turn cost, as ratios",
         (switch("PEERS", "peers", "beside other agents, which it installs first"),),
     ),
+    Command(
+        "develop",
+        "site",
+        "playground.command:site",
+        "build the site, with its playground",
+        (switch("SERVE", "serve", "and serve it on this machine"),),
+    ),
     Command("develop", "screenshot", "labs.tracing:screenshot", "the picture in the README"),
 )
