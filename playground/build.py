@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .bundle import build_playground
 from .pages import CHINESE, ENGLISH, Language, write_pages
 
 HERE = Path(__file__).parent
@@ -17,6 +18,7 @@ def build(site: Path) -> None:
         new = Path(scratch, "site")
         for language in (ENGLISH, CHINESE):
             build_pages(Path(scratch, language.name), new / language.home, language)
+        build_playground(new / "playground")
         shutil.rmtree(site, ignore_errors=True)
         shutil.copytree(new, site)
 
