@@ -1,12 +1,14 @@
 """The playground of the site: the page, Python, and the house that Python runs."""
 
+import gzip
 import importlib
+import io
 import json
 import shutil
 import subprocess
 import sys
-import zipfile
-from collections.abc import Iterator
+import tarfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,18 @@ from .pages import plays
 
 HERE = Path(__file__).parent
 PACKAGES = HERE / "node_modules"
-PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PYODIDE = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+)
 PAGES = ("index.html", "page.css")
 # Of Pygments only what shows Python in two colour schemes.
 LEFT_OUT = ("pygments/lexers/", "pygments/styles/", "pygments/formatters/", "pygments/filters/")
-TAKEN = ("__init__.py", "_mapping.py", "python.py", "default.py", "github_dark.py", "html.py")
+TAKEN = ("__init__.py", "_mapping.py", "python.py", "default.py", "gh_dark.py", "html.py")
+IN_TAB = ("__init__.py", "tab.py", "one_process.py", "patch.py", "language.py", "chinese.toml")
 FIRST = ("agent_loop.py", "rules.py", "demo.py", "main.py")
 
 
@@ -40,13 +49,13 @@ def build_playground(folder: Path) -> None:
     for name in PAGES:
         shutil.copy(HERE / "page" / name, folder)
     build_scripts(folder)
-    write_zip(folder / "lab.zip", house())
-    write_zip(folder / "viewer.zip", packages())
+    write_archive(folder / "lab.tar.gz", house())
+    write_archive(folder / "viewer.tar.gz", packages())
     steps = {step.name[4:6]: step for step in find_steps().values() if plays(step.name)}
     write_json(folder / "steps.json", {number: step.name for number, step in steps.items()})
     for number, step in steps.items():
         write_json(folder / "steps" / f"{number}.json", about(step))
-    loaded = [folder / "lab.zip", folder / "viewer.zip"]
+    loaded = [folder / "lab.tar.gz", folder / "viewer.tar.gz"]
     loaded += [folder / "pyodide" / name for name in PYODIDE if not name.endswith(".mjs")]
     write_json(folder / "sizes.json", {"bytes": sum(file.stat().st_size for file in loaded)})
 
@@ -68,7 +77,7 @@ def house() -> Iterator[tuple[str, bytes]]:
             if file.is_file() and is_part(name) and has_place(name, steps):
                 yield name.as_posix(), file.read_bytes()
     yield "shared/shipped.json", shipped_of(steps)
-    for part in ("__init__.py", "tab.py"):
+    for part in IN_TAB:
         yield f"playground/{part}", (HERE / part).read_bytes()
 
 
@@ -102,11 +111,18 @@ def packages() -> Iterator[tuple[str, bytes]]:
                 yield name, file.read_bytes()
 
 
-def write_zip(target: Path, files: Iterator[tuple[str, bytes]]) -> None:
-    """Write a zip that is the same whenever the files are the same."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, content in files:
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)
+def write_archive(target: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write an archive that is the same whenever the files are the same.
+
+    Files of one name stand together: most of them are alike from step to step, and so small.
+    """
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in sorted(files, key=lambda file: (file[0].rpartition("/")[2], file[0])):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    target.write_bytes(gzip.compress(packed.getvalue(), mtime=0))
 
 
 def write_json(target: Path, value: object) -> None:
@@ -121,7 +137,9 @@ def about(step: Path) -> dict[str, Any]:
     return {
         "name": step.name,
         "words": words_of(step),
-        "files": {f"{step.name}/{name}": (step / name).read_text("utf-8") for name in files_of(step)},
+        "files": {
+            f"{step.name}/{name}": (step / name).read_text("utf-8") for name in files_of(step)
+        },
         "tasks": [about_task(task) for task in find_tasks(step)] if has_tasks else [],
         "breaks": list(about_breaks(step)) if has_tasks else [],
     }
@@ -149,7 +167,9 @@ def about_task(task: Task) -> dict[str, Any]:
     return {
         "number": str(task.number),
         "title": {name: heading(folder / page) for name, page in pages.items()},
-        "hints": {n: (folder / f).read_text("utf-8").strip().split("\n\n") for n, f in hints.items()},
+        "hints": {
+            n: (folder / f).read_text("utf-8").strip().split("\n\n") for n, f in hints.items()
+        },
         "solution": task.solution,
         "page": f"labs/{task.step.name[:6]}/{folder.name}/worksheet/",
     }

@@ -33,8 +33,11 @@ class Language:
 ENGLISH, CHINESE = Language("en", ""), Language("zh", "zh/")
 
 
-def write_pages(folder: Path, tongue: Language) -> list[str]:
-    """Write every page in one language into `folder`; return the navigation, as lines of TOML."""
+def write_pages(folder: Path, tongue: Language, traces: set[tuple[str, str]]) -> list[str]:
+    """Write every page in one language into `folder`; return the navigation, as lines of TOML.
+
+    `traces` are the runs that can be watched, each by its step and its name.
+    """
     os.environ["LAB_LANG"] = tongue.name
     for page in pages_of_the_repository():
         write(folder, page, in_language(page, tongue), tongue)
@@ -43,7 +46,7 @@ def write_pages(folder: Path, tongue: Language) -> list[str]:
         if step != next(iter(find_steps().values())):
             write(folder, f"{step.name}/changes.md", changes_page(step, tongue), tongue)
     for step in steps_with_tasks():
-        write(folder, f"labs/{step.name[:6]}/breaks.md", breaks_page(step, tongue), tongue)
+        write(folder, f"labs/{step.name[:6]}/breaks.md", breaks_page(step, tongue, traces), tongue)
     return list(navigation(folder, tongue))
 
 
@@ -141,6 +144,8 @@ def address(folder: Path, page: str, link: str, tongue: Language) -> str:
     file = ROOT / path
     step = folder_of_step(path)
     if path.endswith(AS_THEY_ARE) and file.exists():
+        if tongue.home:
+            return f"{up(page, tongue)}{path}"  # It stands in the English half.
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / path)
     elif step and file.is_file() and not path.endswith(".md"):
@@ -162,6 +167,10 @@ def source_page(step: Path, tongue: Language) -> str:
     )
     lines = ["---", "search:", "  exclude: true", "---", ""]
     lines += [f"# {step.name[:6]}: {tongue('source', '源码')}", ""]
+    if tongue.home:
+        # Code has no language: the English page holds it, and the script of the site takes it there.
+        there = f"{up(f'{step.name}/source.md', tongue)}{step.name}/source/"
+        return "\n".join([*lines, f'<div data-same-as="{there}"><a href="{there}">源码</a></div>'])
     for file in shown:
         name = file.as_posix()
         kind = "python" if file.suffix == ".py" else "text"
@@ -198,14 +207,15 @@ def changes_page(step: Path, tongue: Language) -> str:
     return "\n".join(lines)
 
 
-def breaks_page(step: Path, tongue: Language) -> str:
+def breaks_page(step: Path, tongue: Language, traces: set[tuple[str, str]]) -> str:
     """Return the catalogue of a step: what each change takes away, and where to see it."""
     page = f"labs/{step.name[:6]}/breaks.md"
     title = tongue("what can be broken", "可以拆坏什么")
     lines = [f"# {step.name[:6]}: {title}", ""]
     for change in find_breaks(step).values():
         lines += [f"## {change.title} {{ #{change.name} }}", "", str(change.why), ""]
-        lines += [*edit(change), "", " ".join(links_of_break(page, change, tongue)), ""]
+        watched = (step.name, change.name) in traces
+        lines += [*edit(change), "", " ".join(links_of_break(page, change, tongue, watched)), ""]
     return "\n".join(lines)
 
 
@@ -216,13 +226,14 @@ def edit(change: Break) -> Iterator[str]:
     yield FENCE
 
 
-def links_of_break(page: str, change: Break, tongue: Language) -> Iterator[str]:
+def links_of_break(page: str, change: Break, tongue: Language, watched: bool) -> Iterator[str]:
     top, number = up(page, tongue), change.step[4:6]
     if plays(change.step):
         words = query(tongue, number, **{"break": change.name})
         yield f"[{tongue('Break it', '拆坏它')}]({top}playground/{words}){{ .md-button }}"
-    trace = f"{top}traces/{number}/{change.name}.html"
-    yield f"[{tongue('See both runs', '看两次运行')}]({trace}){{ .md-button }}"
+    if watched:
+        trace = f"{top}traces/{number}/{change.name}.html"
+        yield f"[{tongue('See both runs', '看两次运行')}]({trace}){{ .md-button }}"
 
 
 def navigation(folder: Path, tongue: Language) -> Iterator[str]:

@@ -1,124 +1,23 @@
-"""The house inside of a browser tab: what a process, an event loop and a terminal are there.
+"""What the page of the playground asks of Python.
 
-Nothing of the house is written twice. A tab has one process and no other threads, so this module
-puts an event loop that needs neither into asyncio, and lets `call_in_child` call in this process.
-After that the recorder, the checkers and the catalogue run as they are. /lab holds the house as it
-was shipped, and /mine what the reader has made of a step.
+/lab holds the house as it was shipped, and /mine what the reader has made of a step.
 """
 
-import asyncio
 import contextlib
 import importlib
-import io
 import json
 import os
 import shutil
 import sys
-import time
-import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# A tab has no databases. Only the lock of an environment needs one, and here is no environment.
-with contextlib.suppress(ImportError):
-    import sqlite3
-if "sqlite3" not in sys.modules:
-    sys.modules["sqlite3"] = types.ModuleType("sqlite3")
-
-from shared import child
-
-LAB, MINE = Path("/lab"), Path("/mine")
-DELAY = 0.03  # seconds between two pieces of what the model says, as on a terminal
-
-
-class TabLoop(asyncio.BaseEventLoop):
-    """An event loop of timers and tasks only: nothing comes from outside, and nothing blocks."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._selector = self
-        self._clock_resolution = 0.001
-
-    def select(self, timeout: float | None) -> list[Any]:
-        time.sleep(0.05 if timeout is None else timeout)
-        return []
-
-    def _process_events(self, _events: list[Any]) -> None:
-        pass
-
-    def _write_to_self(self) -> None:
-        pass  # Nobody sleeps who had to be woken: there is no other thread.
-
-    def run_in_executor(self, _executor: Any, func: Any, *args: Any) -> Any:
-        """Do at once what would be done in a thread."""
-        future = self.create_future()
-        try:
-            future.set_result(func(*args))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        pass
-
-
-@contextlib.contextmanager
-def own_loop() -> Iterator[None]:
-    """Let asyncio make loops of ours, and forget that the browser has one that runs."""
-    events: Any = asyncio.events
-    outer, made = asyncio._get_running_loop(), events.new_event_loop
-    asyncio._set_running_loop(None)
-    events.new_event_loop = asyncio.new_event_loop = TabLoop
-    try:
-        yield
-    finally:
-        events.new_event_loop = asyncio.new_event_loop = made
-        asyncio._set_running_loop(outer)
-
-
-@contextlib.contextmanager
-def standing_in(root: Path) -> Iterator[None]:
-    """Let `root` be the current folder, and the step in it the one that is imported."""
-    before, path = Path.cwd(), list(sys.path)
-    known = forget_steps()
-    sys.path.insert(0, str(root))
-    importlib.invalidate_caches()
-    os.chdir(root)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-        sys.path[:] = path
-        forget_steps()
-        sys.modules.update(known)
-
-
-def forget_steps() -> dict[str, Any]:
-    """Forget every module of a step, and of the laboratory of a step; return them."""
-    names = [n for n in sys.modules if n.startswith(("step", "labs.step")) and is_of_step(n)]
-    return {name: sys.modules.pop(name) for name in names}
-
-
-def is_of_step(name: str) -> bool:
-    return name.removeprefix("labs.")[4:6].isdecimal()
-
-
-def call_here(root: Path, function: str, *arguments: str) -> Any:
-    """Do what call_in_child does, in this process. The page has a clock of its own that ends it."""
-    with standing_in(root), contextlib.redirect_stdout(io.StringIO()) as answered:
-        child.main([function, *arguments])
-    answer = json.loads(answered.getvalue())
-    if "failure" in answer:
-        raise child.ChildError(answer["failure"], in_step=answer["in_step"])
-    return answer["result"]
-
-
-child.call_in_child = call_here  # Before anything is imported that takes it from there.
-
 from labs import breaking, checking, tracing
 from labs.breaks import find_break, pinned_run
 from labs.tasks import find_task, labs_folder
+from shared import child
+from shared.errors import UsageError
 from shared.history import history_lines
 from shared.step_diff import text_diff
 from shared.steps import find_step
@@ -127,6 +26,11 @@ from shared.trace.recording import Recording
 from shared.trace.verdict import verdicts
 from shared.watching import Run, watch, watch_demo
 
+from .one_process import call_here, own_loop, standing_in
+from .patch import PatchError, patched
+
+LAB, MINE = Path("/lab"), Path("/mine")
+DELAY = 0.03  # seconds between two pieces of what the model says, as on a terminal
 Tell = Callable[[str, str], object]
 
 
@@ -236,7 +140,7 @@ def keep(recordings: list[Recording]) -> None:
 
 
 def trace_page() -> str:
-    """Return the page of the last run as `make trace` writes it, or nothing if there was no loop."""
+    """Return the page of the last run as `make trace` writes it; nothing, if no loop turned."""
     if not kept:
         return ""
     from shared.trace.page import page  # Only now: it takes packages that come later.
@@ -257,7 +161,9 @@ def break_it(step: str, name: str, predictions: list[str]) -> dict[str, Any]:
     change = find_break(folder, name)
     intact = pinned_run(labs_folder(folder), change.scene)
     _, run = breaking.broken(change)
-    keep(tracing.recorded(folder, name, "") if (folder / "agent_loop.py").exists() else [])
+    keep([])
+    with contextlib.suppress(UsageError):  # There may be no loop, or none that turns.
+        keep(tracing.recorded(folder, name, ""))
     right = [
         bool(said) and breaking.is_right(said, question)
         for said, question in zip(predictions, change.questions, strict=True)
@@ -284,6 +190,20 @@ def compare(step: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def open_patch(text: str) -> dict[str, Any]:
+    """Return the files that a patch makes of the reader's, or why it is refused."""
+
+    def text_of(path: str) -> str | None:
+        file = (MINE / path).resolve()
+        there = file.is_relative_to(MINE) and file.is_file()
+        return file.read_text("utf-8") if there else None
+
+    try:
+        return {"refused": "", "changes": patched(text, text_of)}
+    except PatchError as error:
+        return {"refused": str(error), "changes": {}}
+
+
 def answer(call: str, tell: Tell) -> str:
     """Do what the page asks for, and return the answer, both as JSON."""
     asked = json.loads(call)
@@ -302,6 +222,8 @@ def answer(call: str, tell: Tell) -> str:
                 found = break_it(step, asked["name"], asked["predictions"])
             case "compare":
                 found = compare(step)
+            case "patch":
+                found = open_patch(asked["text"])
             case other:
                 raise ValueError(other)
     return json.dumps(found, ensure_ascii=False)

@@ -493,3 +493,4 @@ if (step.breaks.some((entry) => entry.name === wanted.get("break"))) {
 await openShared();
 addEventListener("hashchange", openShared);
 document.documentElement.dataset.ready = "yes";
+navigator.serviceWorker?.register("../sw.js").catch(() => {}); // Where there can be none, the network is needed.

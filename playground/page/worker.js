@@ -21,13 +21,14 @@ const archive = (name) => self.fetch(new URL(name, here)).then((response) => res
 
 // What the house and its viewer are packed into comes while Python is compiled.
 async function start() {
-  const archives = ["lab.zip", "viewer.zip"].map(archive);
+  const archives = ["lab.tar.gz", "viewer.tar.gz"].map(archive);
   const { loadPyodide } = await import(new URL("pyodide/pyodide.mjs", here));
   pyodide = await loadPyodide({ indexURL: new URL("pyodide/", here).href });
-  for (const archived of archives) pyodide.unpackArchive(await archived, "zip", { extractDir: "/lab" });
+  for (const archived of archives) pyodide.unpackArchive(await archived, "gztar", { extractDir: "/lab" });
   alone();
   postMessage({ loaded: 100 });
   pyodide.runPython("import sys; sys.path.insert(0, '/lab'); sys.dont_write_bytecode = True");
+  pyodide.pyimport("playground.one_process").begin();
   answer = pyodide.pyimport("playground.tab").answer;
   postMessage({ ready: true });
 }

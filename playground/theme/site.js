@@ -11,3 +11,12 @@ for (const link of document.querySelectorAll("a.md-select__link")) {
 const chosen = localStorage.getItem("language");
 const came_from_here = document.referrer.startsWith(location.origin);
 if (!came_from_here && chosen === "zh" && !chinese) location.replace(`${top_}zh/${page}${location.hash}`);
+
+// A page of code is the same in both languages, and so it is stored once.
+for (const part of document.querySelectorAll("[data-same-as]")) {
+  const text = await (await fetch(part.dataset.sameAs)).text();
+  const same = new DOMParser().parseFromString(text, "text/html").querySelector("article");
+  for (const title of same.querySelectorAll("h1")) title.remove();
+  part.replaceChildren(...same.childNodes);
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
