@@ -168,7 +168,7 @@ def source_page(step: Path, tongue: Language) -> str:
     lines = ["---", "search:", "  exclude: true", "---", ""]
     lines += [f"# {step.name[:6]}: {tongue('source', '源码')}", ""]
     if tongue.home:
-        # Code has no language: the English page holds it, and the script of the site takes it there.
+        # Code has no language: it stands in the English page, and site.js fetches it.
         there = f"{up(f'{step.name}/source.md', tongue)}{step.name}/source/"
         return "\n".join([*lines, f'<div data-same-as="{there}"><a href="{there}">源码</a></div>'])
     for file in shown:

@@ -164,6 +164,7 @@ function clearRun() {
 async function run(sentence) {
   if (busy) return;
   clearRun();
+  at("screen").setAttribute("aria-busy", true);
   let shown = 0;
   const tell = ({ screen, history }) => {
     if (screen && shown < MOST_SHOWN) {
@@ -183,6 +184,8 @@ async function run(sentence) {
     await showTrace();
   } catch (error) {
     fail(error.message);
+  } finally {
+    at("screen").setAttribute("aria-busy", false);
   }
 }
 

@@ -1,0 +1,1 @@
+"""Tests of the site as it is built, in a real Chromium: make site TEST=1 runs them."""
