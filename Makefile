@@ -23,6 +23,7 @@ SHOW =
 NAME =
 PEERS =
 SERVE =
+TEST =
 
 # A sentence may hold anything: neither make nor the shell reads what is in it.
 override INPUT := $(value INPUT)
@@ -108,7 +109,7 @@ bench:
 
 .PHONY: site
 site:
-	$(LABS) site --serve="$(SERVE)"
+	$(LABS) site --serve="$(SERVE)" --test="$(TEST)"
 
 .PHONY: screenshot
 screenshot:

@@ -186,7 +186,10 @@ COMMANDS = (
         "site",
         "playground.command:site",
         "build the site, with its playground",
-        (switch("SERVE", "serve", "and serve it on this machine"),),
+        (
+            switch("SERVE", "serve", "and serve it on this machine"),
+            switch("TEST", "test", "and test it, in a Chromium"),
+        ),
     ),
     Command("develop", "screenshot", "labs.tracing:screenshot", "the picture in the README"),
 )

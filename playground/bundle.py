@@ -22,7 +22,7 @@ from shared.shipped import MANIFEST
 from shared.step_diff import is_aside, is_part
 from shared.steps import ROOT, find_steps
 
-from .pages import plays
+from .pages import NOT_IN_A_TAB, plays
 
 HERE = Path(__file__).parent
 PACKAGES = HERE / "node_modules"
@@ -181,6 +181,8 @@ def heading(page: Path) -> str:
 
 def about_breaks(step: Path) -> Iterator[dict[str, Any]]:
     for change in find_breaks(step).values():
+        if change.name in NOT_IN_A_TAB:
+            continue
         yield {
             "name": change.name,
             "title": both(change.title),

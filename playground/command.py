@@ -17,11 +17,13 @@ HERE = ROOT / "playground"
 PORT = 8000
 
 
-def site(serve: bool) -> int:
+def site(serve: bool, test: bool) -> int:
     """Build the site with the locked packages of Python and of npm, which are installed once."""
     python = environment.ready_python(HERE)
     install_packages_of_npm()
     status = subprocess.run([python, "-m", "playground.build", str(SITE)], cwd=ROOT).returncode
+    if test and not status:
+        status = environment.run_tool("pytest", "playground/browser_tests")
     return serve_site() if serve and not status else status
 
 

@@ -15,6 +15,17 @@ from shared.steps import ROOT, find_steps, step_before
 
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s]+)(?=\))")
 FENCE = "````"
+# These changes show themselves where there are processes, signals and disks, and a tab has none.
+NOT_IN_A_TAB = {
+    "saved-at-the-end",
+    "call-left-open",
+    "no-lock",
+    "stops-at-a-bad-line",
+    "full-disk-ends-it",
+    "cancel-swallowed",
+    "child-lives-on",
+    "agreed-to-another",
+}
 AS_THEY_ARE = (".png", ".svg", "LICENSE")
 NOT_A_STEP = ("README.md", "CONTRIBUTING.md", "docs/*.md", "shared/*/*.md", "labs/**/*.md")
 
@@ -228,7 +239,7 @@ def edit(change: Break) -> Iterator[str]:
 
 def links_of_break(page: str, change: Break, tongue: Language, watched: bool) -> Iterator[str]:
     top, number = up(page, tongue), change.step[4:6]
-    if plays(change.step):
+    if plays(change.step) and change.name not in NOT_IN_A_TAB:
         words = query(tongue, number, **{"break": change.name})
         yield f"[{tongue('Break it', '拆坏它')}]({top}playground/{words}){{ .md-button }}"
     if watched:

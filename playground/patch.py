@@ -26,7 +26,7 @@ def patched(patch: str, text_of: Callable[[str], str | None]) -> dict[str, str]:
         path = old if new == NO_FILE else new
         if new == NO_FILE:
             raise PatchError(say("it deletes {file}", file=path))
-        before = text_of(path) if old != NO_FILE else None
+        before = text_of(path)
         if (before is None) != (old == NO_FILE):
             raise PatchError(say("{file} is not what it was made for", file=path))
         found[path] = "\n".join(changed(path, (before or "").split("\n"), hunks))

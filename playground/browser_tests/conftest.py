@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Page
 
 from playground.command import SITE, Handler
 from shared.chromium import chromium
@@ -50,7 +50,7 @@ def playground(browser: Browser, address: str) -> Iterator[Page]:
 
 def reader(browser: Browser, address: str) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", accept_downloads=True)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(15_000)
     foreign: list[str] = []
     complaints: list[str] = []
 
@@ -85,8 +85,8 @@ def choose(page: Page, number: str) -> None:
 def open_patch(page: Page, patch: str) -> None:
     page.click("[data-view=compare]")
     page.evaluate("document.getElementById('shared').textContent = ''")
-    file = {"name": "mine.patch", "mimeType": "text/x-patch", "buffer": patch.encode()}
-    page.set_input_files("#open", files=[file])  # type: ignore[list-item]
+    file = FilePayload(name="mine.patch", mimeType="text/x-patch", buffer=patch.encode())
+    page.set_input_files("#open", files=[file])
     page.wait_for_selector("#shared:not(:empty)")
 
 

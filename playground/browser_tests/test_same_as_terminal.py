@@ -10,7 +10,7 @@ from labs.breaks import Break, find_breaks, pinned_run
 from labs.checking import report
 from labs.tasks import Task, find_tasks, labs_folder, steps_with_tasks
 from labs.tests.answers import Answer, answers_to, judged, made
-from playground.pages import plays
+from playground.pages import NOT_IN_A_TAB, plays
 from shared.step_diff import text_diff
 from shared.steps import find_steps
 
@@ -18,7 +18,12 @@ from .conftest import check, choose, demo, open_patch
 
 STEPS = [step for step in find_steps().values() if plays(step.name)]
 WITH_TASKS = [step for step in STEPS if step in steps_with_tasks()]
-BREAKS = [change for step in WITH_TASKS for change in find_breaks(step).values()]
+BREAKS = [
+    change
+    for step in WITH_TASKS
+    for change in find_breaks(step).values()
+    if change.name not in NOT_IN_A_TAB
+]
 TASKS = [task for step in WITH_TASKS for task in find_tasks(step)]
 # The eight tasks of the chapter.
 ANSWERS = [a for task in TASKS if task.step_number in ("04", "05") for a in answers_to(task)]
