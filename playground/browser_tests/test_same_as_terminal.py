@@ -10,7 +10,9 @@ from labs.breaks import Break, find_breaks, pinned_run
 from labs.checking import report
 from labs.tasks import Task, find_tasks, labs_folder, steps_with_tasks
 from labs.tests.answers import Answer, answers_to, judged, made
+from playground.one_process import own_loop
 from playground.pages import NOT_IN_A_TAB, plays
+from playground.patch import patched
 from shared.step_diff import text_diff
 from shared.steps import find_steps
 
@@ -66,8 +68,6 @@ def test_a_task_is_done_when_the_reference_change_is_typed(playground: Page, tas
 
 def solved(task: Task) -> dict[str, str]:
     """Return what the reference change makes of each file that it changes."""
-    from playground.patch import patched
-
     return patched(task.solution, lambda path: file_of(task, path))
 
 
@@ -88,7 +88,8 @@ def type_into(page: Page, path: str, text: str) -> None:
 def test_a_known_answer_is_judged_as_on_the_terminal(playground: Page, answer: Answer) -> None:
     page, task = playground, answer.task
     choose(page, task.step_number)
-    with made(answer) as root:
+    # Playwright has a loop running in this thread, which a checker would meet.
+    with made(answer) as root, own_loop():
         verdict = judged(task, root)
         patch = patch_of(task, root)
     open_patch(page, patch)

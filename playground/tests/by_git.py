@@ -22,8 +22,8 @@ def applied(patch: str, folder: Path, text_of: Callable[[str], str | None]) -> d
 
 def difference(before: str, after: str) -> str:
     """Return a patch as the page writes it, in which a missing line end is told."""
-    texts = [list(lines_of(text)) for text in (before, after)]
-    lines = difflib.unified_diff(*texts, "a/step/file", "b/step/file", lineterm="")
+    old, new = lines_of(before), lines_of(after)
+    lines = difflib.unified_diff(old, new, "a/step/file", "b/step/file", lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
 
