@@ -13,6 +13,7 @@ export class Editor {
     this.states = new Map();
     this.path = "";
     this.view = new EditorView({ parent });
+    this.view.scrollDOM.tabIndex = 0; // A long line can be scrolled to by the keyboard, too.
   }
 
   extensions(path) {
