@@ -32,6 +32,7 @@ NOT_HERE = {
     "conformance",
     "snapshots",
     "screenshot",
+    "site",
     "check",
     "hint",
     "solution",
