@@ -26,9 +26,9 @@ BREAKS = [
     for change in find_breaks(step).values()
     if change.name not in NOT_IN_A_TAB
 ]
-TASKS = [task for step in WITH_TASKS for task in find_tasks(step)]
 # The eight tasks of the chapter.
-ANSWERS = [a for task in TASKS if task.step_number in ("04", "05") for a in answers_to(task)]
+TASKS = [task for step in WITH_TASKS[:2] for task in find_tasks(step)]
+ANSWERS = [answer for task in TASKS for answer in answers_to(task)]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -60,8 +60,12 @@ def test_a_task_is_done_when_the_reference_change_is_typed(playground: Page, tas
         page.click("#keep-output")
     else:
         assert "not yet" in check(page, task.number)
-        for path, text in solved(task).items():
-            type_into(page, path, text)
+        changed = solved(task)
+        if all(file_of(task, path) for path in changed):
+            for path, text in changed.items():
+                type_into(page, path, text)
+        else:
+            open_patch(page, task.solution)  # A new file cannot be typed into yet.
     said = check(page, task.number)
     assert page.locator("#verdict.good").count(), said
 
