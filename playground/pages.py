@@ -19,6 +19,7 @@ FENCE = "````"
 NOT_IN_A_TAB = {
     "saved-at-the-end",
     "call-left-open",
+    "call-1-again",
     "no-lock",
     "stops-at-a-bad-line",
     "full-disk-ends-it",
