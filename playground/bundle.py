@@ -22,7 +22,7 @@ from shared.shipped import MANIFEST
 from shared.step_diff import is_aside, is_part
 from shared.steps import ROOT, find_steps
 
-from .pages import NOT_IN_A_TAB, plays
+from .pages import NOT_IN_A_TAB, checked_in_a_tab, plays
 
 HERE = Path(__file__).parent
 PACKAGES = HERE / "node_modules"
@@ -134,15 +134,20 @@ def write_json(target: Path, value: object) -> None:
 def about(step: Path) -> dict[str, Any]:
     """Return what the page knows of a step before Python has come."""
     has_tasks = step in steps_with_tasks()
+    tasks = [task for task in find_tasks(step) if has_tasks and checks(task)]
     return {
         "name": step.name,
         "words": words_of(step),
         "files": {
             f"{step.name}/{name}": (step / name).read_text("utf-8") for name in files_of(step)
         },
-        "tasks": [about_task(task) for task in find_tasks(step)] if has_tasks else [],
+        "tasks": [about_task(task) for task in tasks],
         "breaks": list(about_breaks(step)) if has_tasks else [],
     }
+
+
+def checks(task: Task) -> bool:
+    return checked_in_a_tab(task.step_number, str(task.number))
 
 
 def words_of(step: Path) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from labs.breaks import Break, find_breaks
 from labs.tasks import find_tasks, steps_with_tasks
 from shared.step_diff import diff_text, is_aside, is_part
-from shared.steps import ROOT, find_steps, step_before
+from shared.steps import ROOT, find_step, find_steps, step_before
 
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s]+)(?=\))")
 FENCE = "````"
@@ -27,6 +27,8 @@ NOT_IN_A_TAB = {
     "child-lives-on",
     "agreed-to-another",
 }
+# The checkers of these start processes, or the step needs a package for them.
+TASKS_NOT_IN_A_TAB = {"06.2", "06.3", "06.4", "07.4", "08.3"}
 AS_THEY_ARE = (".png", ".svg", "LICENSE")
 NOT_A_STEP = ("README.md", "CONTRIBUTING.md", "docs/*.md", "shared/*/*.md", "labs/**/*.md")
 
@@ -108,7 +110,9 @@ def links_of(page: str, tongue: Language) -> Iterator[tuple[str, str]]:
     elif re.fullmatch(r"labs/step\d\d/README\.md", page):
         yield tongue("Playground", "练习场"), f"{to_top}playground/{query(tongue, number)}"
         yield tongue("What can be broken", "可以拆坏什么"), "breaks.md"
-    elif task := re.fullmatch(r"labs/step\d\d/task(\d+)/worksheet\.md", page):
+    elif (task := re.fullmatch(r"labs/step\d\d/task(\d+)/worksheet\.md", page)) and (
+        checked_in_a_tab(number, task[1])
+    ):
         words = query(tongue, number, task=task[1])
         yield tongue("Do it in the playground", "在练习场里做"), f"{to_top}playground/{words}"
 
@@ -121,6 +125,12 @@ def query(tongue: Language, number: str, **more: str) -> str:
 def plays(step: str) -> bool:
     """Return whether a step runs in the playground: it needs nothing but the standard library."""
     return not (ROOT / step / "requirements.txt").exists()
+
+
+def checked_in_a_tab(number: str, task: str) -> bool:
+    """Return whether the checker of a task works in the playground."""
+    step = find_step(number)
+    return plays(step.name) and f"{number}.{task}" not in TASKS_NOT_IN_A_TAB
 
 
 def folder_of_step(page: str) -> str:

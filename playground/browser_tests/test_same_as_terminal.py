@@ -11,7 +11,7 @@ from labs.checking import report
 from labs.tasks import Task, find_tasks, labs_folder, steps_with_tasks
 from labs.tests.answers import Answer, answers_to, judged, made
 from playground.one_process import own_loop
-from playground.pages import NOT_IN_A_TAB, plays
+from playground.pages import NOT_IN_A_TAB, checked_in_a_tab, plays
 from playground.patch import patched
 from shared.step_diff import text_diff
 from shared.steps import find_steps
@@ -26,9 +26,18 @@ BREAKS = [
     for change in find_breaks(step).values()
     if change.name not in NOT_IN_A_TAB
 ]
-# The eight tasks of the chapter.
-TASKS = [task for step in WITH_TASKS[:2] for task in find_tasks(step)]
-ANSWERS = [answer for task in TASKS for answer in answers_to(task)]
+TASKS = [
+    task
+    for step in WITH_TASKS
+    for task in find_tasks(step)
+    if checked_in_a_tab(task.step_number, str(task.number))
+]
+# To the eight tasks of the chapter: all of them would take ten minutes.
+ANSWERS = [
+    answer for step in WITH_TASKS[:2] for task in find_tasks(step) for answer in answers_to(task)
+]
+# Python words an error by its version, and a tab has no shell that could be started.
+IN_OTHER_WORDS = {"05.4 not async", "05.4 a shell"}
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -44,7 +53,7 @@ def test_a_broken_copy_prints_what_is_pinned(playground: Page, change: Break) ->
         choose(page, change.step[4:6])
     page.click("[data-view=break]")
     page.select_option("#entry", change.name)
-    page.click("#prediction button")
+    page.click("#prediction button:not([aria-disabled])")
     page.wait_for_selector("#broken[data-transcript] .diff, #broken .notice")
     assert not page.locator("#broken .notice").count(), page.locator("#broken").inner_text()
     pinned = pinned_run(labs_folder(step), change.name, change.scene)
@@ -98,8 +107,10 @@ def test_a_known_answer_is_judged_as_on_the_terminal(playground: Page, answer: A
         patch = patch_of(task, root)
     open_patch(page, patch)
     said = check(page, task.number)
-    wanted = " ".join(report(task, verdict)).replace(str(root), "/mine")
-    assert said.split() == wanted.split(), json.dumps(patch)
+    assert (page.locator("#verdict.good").count() == 1) == verdict.done, said
+    if f"{task.key} {answer.name}" not in IN_OTHER_WORDS:
+        wanted = " ".join(report(task, verdict)).replace(str(root), "/mine")
+        assert said.split() == wanted.split(), json.dumps(patch)
 
 
 def patch_of(task: Task, root: Path) -> str:

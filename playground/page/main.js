@@ -138,17 +138,22 @@ for (const tab of at("views").children) tab.onclick = () => showView(tab.dataset
 
 // ---- asking Python
 
+/** Python answers one question at a time: show which buttons wait for that. */
+function markBusy(now) {
+  busy = now;
+  for (const button of document.querySelectorAll("#demo, #check, #step, #prediction button")) {
+    if (busy) button.setAttribute("aria-disabled", true);
+    else button.removeAttribute("aria-disabled");
+  }
+  at("stop").hidden = !busy;
+}
+
 async function asking(what, more = {}, tell = undefined) {
-  busy = true;
-  const buttons = ["demo", "check", "step"].map(at);
-  for (const button of buttons) button.setAttribute("aria-disabled", true);
-  at("stop").hidden = false;
+  markBusy(true);
   try {
     return await ask({ what, step: number, changes, language, ...more }, tell);
   } finally {
-    busy = false;
-    for (const button of buttons) button.removeAttribute("aria-disabled");
-    at("stop").hidden = true;
+    markBusy(false);
   }
 }
 
@@ -353,6 +358,7 @@ function showBreak() {
   const button = made("button", { className: "strong", textContent: say("See what happens") });
   at("prediction").replaceChildren(made("h2", { textContent: entry.file }), diff,
     made("p", { textContent: say("What is played: {setting}", { setting }) }), ...questions, button);
+  markBusy(busy);
   at("broken").replaceChildren();
 }
 
