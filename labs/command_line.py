@@ -64,7 +64,10 @@ def run(words: Sequence[str]) -> int:
         from shared import environment  # Only now: most steps run on a bare Python.
 
         if not environment.has_all_of(needs):
-            return environment.run_tool("labs", *words)
+            # It takes the place of this process: so the terminal, and Ctrl-C, are its own.
+            python = str(environment.ready_python())
+            sys.stdout.flush()
+            os.execv(python, [python, "-m", "labs", *words])  # noqa: S606
     module, _, function = command.handler.partition(":")
     status: int = getattr(import_module(module), function)(**values)
     return status

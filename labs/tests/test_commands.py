@@ -284,3 +284,26 @@ def test_a_chat_with_a_real_model_is_not_recorded() -> None:
     done = run("chat", "08", "--provider", "openai", "--record")
     assert done.returncode == 2
     assert "cannot be recorded" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_chat_that_needs_a_library_has_the_terminal_to_itself() -> None:
+    bare = Path(sys.base_prefix, "bin", "python3")  # It has not what step09 needs.
+    with subprocess.Popen(
+        [bare, "-m", "labs", "chat", "09"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("你好\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            if "[第 1 轮结束]" in line:
+                break
+        # A second process would get each Ctrl-C as well, and end the chat with it.
+        assert not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        process.stdin.close()
+        assert "再见。" in process.stdout.read()
