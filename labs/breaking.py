@@ -144,7 +144,7 @@ def consequences(run: Run, intact: Run) -> Iterator[str]:
         yield from ("", f"== {heading} ==")
         yield from list(diff(before, after)) or [say("the same")]
     if run.faults:
-        yield from ("", f"== {say('why a real provider would refuse this history')} ==")
+        yield from ("", f"== {say('what is wrong with this history')} ==")
         yield from run.faults[:LONGEST_LIST]
         if len(run.faults) > LONGEST_LIST:
             yield "..."

@@ -50,22 +50,26 @@ def pairing(parts: Sequence[Part]) -> Pairing:
     """
     found = Pairing()
     waiting: list[tuple[str, int, int]] = []
+    last = 0  # The place of the latest call that has its result, among those of its message.
     for place, part in enumerate(parts):
         if part.answers is None:
             found.faults += map(without_result, waiting)
             waiting = [(call_id, place, number) for number, call_id in enumerate(part.calls)]
+            last = 0
             continue
         ids = [call_id for call_id, _, _ in waiting]
+        result = {"id": part.answers, "tool": part.tool}
         if part.answers in ids:
-            at = ids.index(part.answers)
-            found.faults += map(without_result, waiting[:at])
-            found.results[waiting[at][1:]] = place
-            del waiting[: at + 1]
+            _, *call = waiting.pop(ids.index(part.answers))
+            found.results[call[0], call[1]] = place
+            if call[1] < last:
+                found.faults.append(
+                    say("result {id} ({tool}) is behind that of a later call", **result)
+                )
+            last = max(last, call[1])
         else:
             found.orphans.append(place)
-            found.faults.append(
-                say("result {id} ({tool}) has no call", id=part.answers, tool=part.tool)
-            )
+            found.faults.append(say("result {id} ({tool}) has no call", **result))
     found.faults += map(without_result, waiting)
     return found
 

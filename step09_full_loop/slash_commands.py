@@ -38,6 +38,8 @@ def hear(agent: Agent, line: str) -> None:
     command, _, later = line.partition(" ")
     if command == "/follow" and later:
         agent.follow_up(later)
+    elif command == "/follow":
+        print("[插话] /follow 后面要写一句话")
     elif command.startswith("/"):
         print(f"[插话] {visible_line(command)} 要等回答结束才能用")
     else:

@@ -242,7 +242,7 @@ def test_a_change_is_shown_as_a_diff_and_then_what_it_does(
         "\n-再见。（本次对话共 10 条消息）\n+再见。（本次对话共 8 条消息）\n",
         "== what the model sees ==\n",
         '\n-toolResult call_1 calc "96"\n',
-        "== why a real provider would refuse this history ==\ncall call_1 has no result\n",
+        "== what is wrong with this history ==\ncall call_1 has no result\n",
         "\nWithout the append a result is shown to people and never reaches the model.\n",
         "How many messages are there at the end (10 without the change)?\n    it:  8\n",
     ]

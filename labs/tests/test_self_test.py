@@ -327,7 +327,7 @@ def test_full_loop_2_people_see_the_end_at_once_and_the_history_keeps_the_order(
     assert run.history.index('call_1 ride "慢车到了"') < run.history.index('call_2 ride "快车')
     broken = played("results-as-they-end", tmp_path, broken=True, step="09")
     assert broken.transcript == run.transcript
-    assert broken.faults == ["call call_1 has no result", "result call_1 (ride) has no call"]
+    assert broken.faults == ["result call_1 (ride) is behind that of a later call"]
 
 
 class Finishing(Batch):

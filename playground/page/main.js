@@ -211,7 +211,7 @@ function showHistory(text) {
 function showPairs(faults) {
   if (!faults || !at("history").children.length) return;
   at("pairs").className = faults.length ? "bad" : "good";
-  const text = faults.length ? say("A real provider would refuse this history:") : say("Every call has its result.");
+  const text = faults.length ? say("What is wrong with this history:") : say("Every call has its result.");
   at("pairs").replaceChildren(text, ...(faults.length ? [made("ul", {}, ...faults.map((textContent) => made("li", { textContent })))] : []));
 }
 

@@ -41,7 +41,7 @@ const chinese = {
   "Go to {file}, line {line}": "跳到 {file} 第 {line} 行",
   "… cut: it printed too much": "……输出太多，后面省略",
   "Every call has its result.": "每次调用都有结果。",
-  "A real provider would refuse this history:": "真实的模型服务会拒绝这段历史：",
+  "What is wrong with this history:": "这段历史哪里不对：",
   "Keep this output as {file}": "把这段输出存成 {file}",
   "Kept as {file}": "已存成 {file}",
   "hint {n} of {most}": "提示 {n}/{most}",

@@ -46,7 +46,7 @@ def test_one_line_a_message() -> None:
         ([result("c1")], ["result c1 (calc) has no call"]),
         (
             [calls("c1", "c2"), result("c2"), result("c1")],
-            ["call c1 has no result", "result c1 (calc) has no call"],
+            ["result c1 (calc) is behind that of a later call"],
         ),
         ([calls("c1"), calls("c2"), result("c2")], ["call c1 has no result"]),
     ],

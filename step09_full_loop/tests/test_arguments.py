@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ..harness_types import UnusableArguments
-from ..tools.arguments import check_arguments
+from ..tools.arguments import check_arguments, compiled
 
 TEXT = {"type": "string"}
 EDITS = {
@@ -157,3 +157,7 @@ def test_two_schemas_are_never_taken_for_each_other() -> None:
         schema = {"type": "object", "properties": {"x": {"minimum": number, "type": "number"}}}
         assert check_arguments(schema, {"x": number}).ok
         assert not check_arguments(schema, {"x": number - 1}).ok
+
+
+def test_a_schema_is_compiled_once_and_kept() -> None:
+    assert compiled(EDITS).check is compiled(EDITS).check

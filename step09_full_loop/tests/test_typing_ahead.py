@@ -33,8 +33,9 @@ def test_it_goes_into_the_next_turn_and_with_follow_behind_all_others(tmp_path: 
     try:
         terminal.say("天气怎么样")
         terminal.wait_for("[工具进度] weather → 查着呢")
-        for line in ("/follow 你好", "/tree", "帮我算 12*8"):
+        for line in ("/follow 你好", "/follow", "/tree", "帮我算 12*8"):
             terminal.type(f"{line}\r")
+        terminal.wait_for("[插话] /follow 后面要写一句话")
         terminal.wait_for("[插话] /tree 要等回答结束才能用")
         (tmp_path / "enough").touch()
         terminal.wait_for("[第 2 轮]\r\n[插话] 帮我算 12*8")
