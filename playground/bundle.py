@@ -134,7 +134,7 @@ def write_json(target: Path, value: object) -> None:
 def about(step: Path) -> dict[str, Any]:
     """Return what the page knows of a step before Python has come."""
     has_tasks = step in steps_with_tasks()
-    tasks = [task for task in find_tasks(step) if has_tasks and checks(task)]
+    tasks = [task for task in find_tasks(step) if checks(task)] if has_tasks else []
     return {
         "name": step.name,
         "words": words_of(step),

@@ -715,8 +715,7 @@ CONTRACT: dict[tuple[int, int], Row] = {
         "tools/output.py": {
             "FirstOutput": CHANGED,
         },
-        "tools/registry.py": {
-        },
+        "tools/registry.py": {},
         "tools/run_command.py": {
             "run_command": CHANGED,
         },
