@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def todo_verdict(package: str) -> Verdict | None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
         return (
-            one_item_verdict(List(package, folder, *ITEMS))
+            parameters_verdict(todo_of(package))
+            or one_item_verdict(List(package, folder, *ITEMS))
             or refused_verdict(List(package, folder, *ITEMS))
             or alone_verdict(List(package, folder, *ITEMS))
             or stopped_verdict(List(package, folder, *ITEMS))
@@ -62,17 +64,31 @@ def todo_verdict(package: str) -> Verdict | None:
         )
 
 
+def parameters_verdict(tool: Any) -> Verdict | None:
+    given = tool.parameters
+    types = {name: one.get("type") for name, one in given.get("properties", {}).items()}
+    if types == {"done": "string"} and given.get("required") == ["done"]:
+        return None
+    return not_yet(
+        say("its parameters are others"),
+        where=say("the types of its parameters, and which are required"),
+        expected="{'done': 'string'} ['done']",
+        seen=f"{types} {given.get('required', [])}",
+    )
+
+
 def one_item_verdict(todo: List) -> Verdict | None:
     results = todo.strike(ITEMS[1])
     if results[0].is_error:
-        return wrong(say("an item of the list is not struck off"), "", results[0].content[0].text)
+        found, text = say("an item of the list is not struck off"), results[0].content[0].text
+        return wrong(found, say("no error"), text)
     if todo.text != "买票\n出发\n":
         return wrong(say("the list is not as it should be"), "买票\n出发\n", todo.text)
     if todo.batch.steps != ["start t0", "update t0", "end t0"]:
         wanted, seen = "start t0, update t0, end t0", ", ".join(todo.batch.steps)
         return wrong(say("it does not tell its progress once before its end"), wanted, seen)
     if len(todo.batch.asked) != 2:
-        return wrong(say("the run ends although the list is not empty"), "2", "1")
+        return wrong(say("the run ends although the list is not empty"), "2", "1", how_often)
     return None
 
 
@@ -82,9 +98,14 @@ def refused_verdict(todo: List) -> Verdict | None:
     if not result.is_error or todo.text != before:
         found = say("an item that is not in the list is no error, or changes the list")
         return wrong(found, before, todo.text)
-    if "买" not in result.content[0].text or "执行失败" in result.content[0].text:
+    if "执行失败" in result.content[0].text:
+        found = say("for an item that is not in the list it raises, and returns no ToolResult")
+        return wrong(found, "ToolResult(…, is_error=True)", result.content[0].text)
+    if "买" not in result.content[0].text:
         found = say("the error does not say which item is not in the list")
         return wrong(found, "… 买 …", result.content[0].text)
+    if len(todo.batch.asked) != 2:
+        return wrong(say("an error says terminate, so the run ends"), "2", "1", how_often)
     return None
 
 
@@ -116,12 +137,14 @@ def stopped_verdict(todo: List) -> Verdict | None:
     context = todo.batch.tool_types.ToolContext(todo.file.parent, token, lambda _: token.cancel())
     try:
         result = asyncio.run(todo.tool.execute({"done": ITEMS[0]}, context))
-        is_error = result.is_error
+        is_error, terminate = result.is_error, result.terminate
     except cancel.StoppedError:
-        is_error = True
+        is_error, terminate = True, False
     if todo.text != before:
         return wrong(say("it was cancelled, and writes all the same"), before, todo.text)
-    return None if is_error else wrong(say("it was cancelled, and reports success"), "", "")
+    if not is_error:
+        return wrong(say("it was cancelled, and reports success"), "", "")
+    return wrong(say("it was cancelled, and says terminate"), "", "") if terminate else None
 
 
 def last_verdict(package: str, folder: Path) -> Verdict | None:
@@ -130,17 +153,23 @@ def last_verdict(package: str, folder: Path) -> Verdict | None:
     alone.strike("出发")
     if len(alone.batch.asked) != 1 or alone.text:
         found = say("with the last item gone, the model is asked again")
-        return wrong(found, "1", str(len(alone.batch.asked)))
+        return wrong(found, "1", str(len(alone.batch.asked)), how_often)
     twice = List(package, folder, "买票", "出发")
     twice.strike("买票", "出发")
     if len(twice.batch.asked) != 2:
         found = say("of two items only the last one may say terminate, so the model is asked again")
-        return wrong(found, "2", str(len(twice.batch.asked)))
+        return wrong(found, "2", str(len(twice.batch.asked)), how_often)
     return None
 
 
-def wrong(found: str, wanted: str, seen: str) -> Verdict:
+def wrong(found: str, wanted: str, seen: str, where: Callable[[], str] | None = None) -> Verdict:
     if not wanted and not seen:
         return not_yet(found)
-    where = say("a list of three items, or of those that are left")
-    return not_yet(found, where=where, expected=wanted.replace("\n", " ").strip(), seen=seen)
+    if "\n" in wanted:  # A line feed that is missing is seen like this only.
+        wanted, seen = repr(wanted), repr(seen)
+    place = where() if where else say("a list of three items, or of those that are left")
+    return not_yet(found, where=place, expected=wanted, seen=seen)
+
+
+def how_often() -> str:
+    return say("how often the model is asked")
