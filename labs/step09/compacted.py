@@ -2,8 +2,9 @@
 
 import asyncio
 import importlib
+import inspect
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def many_histories_verdict(package: str) -> Verdict | None:
         for messages in cases:
             given = [*messages]
             try:
-                seen = [*asyncio.run(one(messages))]
+                seen = asyncio.run(shown_by(one, messages))
+            except FoundError:
+                raise
             except Exception as error:
                 return not_yet(
                     say("it raises {error}", error=type(error).__name__),
@@ -65,6 +68,18 @@ def many_histories_verdict(package: str) -> Verdict | None:
     return None
 
 
+async def shown_by(one: Any, messages: list[Any]) -> list[Any]:
+    """Ask it as the loop does."""
+    waiting = one(messages) if callable(one) else None
+    if not inspect.isawaitable(waiting):
+        found, guess = say("Compacting cannot be awaited"), say("write async def __call__")
+        raise FoundError(not_yet(found, guess=guess))
+    shown = await waiting
+    if not isinstance(shown, Sequence):
+        raise FoundError(not_yet(say("it returns {seen}, and no list", seen=repr(shown))))
+    return [*shown]
+
+
 def shown_of(messages: list[Any], most: int) -> list[Any]:
     """Return the longest end that begins with a user message and fits, else the last of them."""
     starts = [place for place, message in enumerate(messages) if message.role == "user"]
@@ -87,14 +102,14 @@ def fault_of(given: list[Any], seen: list[Any], most: int) -> str:
 
 
 def histories(package: str, chance: random.Random, count: int) -> Iterator[list[Any]]:
-    """Give histories as the loop leaves them, and some in which no user speaks."""
+    """Give histories as the loop leaves them, and some in which a user speaks seldom, or never."""
     types: Any = importlib.import_module(f"{package}.harness_types")
     yield []
     for _ in range(count - 1):
         messages: list[Any] = []
-        user_speaks = chance.random() < 0.8
-        for turn in range(chance.randrange(1, 7)):
-            if user_speaks:
+        user_speaks = chance.choice((1, 1, 0.5, 0))
+        for turn in range(chance.choice((1, 1, 2, 3, 6))):
+            if chance.random() < user_speaks:
                 messages.append(types.user_text(f"u{turn}"))
             for answer in range(chance.choice((0, 0, 1, 3))):
                 ids = [f"{turn}.{answer}.{n}" for n in range(chance.randrange(1, 4))]

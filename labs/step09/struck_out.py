@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,20 @@ from ..verdict import FoundError, Verdict, not_yet
 from .in_batches import Batch
 
 ITEMS = ("买票", "收拾行李", "出发")
+RAISED = "工具执行失败"  # So begins the result of a tool that raises.
 
 
 class List:
     """A folder with a list, and a run of the loop that may change it."""
 
     def __init__(self, package: str, folder: Path, *items: str) -> None:
-        self.file = folder / "todo.txt"
-        self.write(*items)
+        self.file, self.before = folder / "todo.txt", items
+        self.struck: tuple[str, ...] = ()
+        text = "".join(f"{item}\n" for item in items)
+        self.file.write_text(text, encoding="utf-8", newline="\n")
         self.batch = Batch(package, folder)
         self.tool = todo_of(package)
         self.batch.registry.register(self.tool)
-
-    def write(self, *items: str) -> None:
-        text = "".join(f"{item}\n" for item in items)
-        self.file.write_text(text, encoding="utf-8", newline="\n")
 
     @property
     def text(self) -> str:
@@ -34,9 +32,43 @@ class List:
 
     def strike(self, *items: str, more: tuple[Any, ...] = ()) -> list[Any]:
         """Strike items off in one answer, and return the results."""
+        self.struck = items
         calls = [self.batch.call(f"t{n}", "todo", done=item) for n, item in enumerate(items)]
         self.batch.run(*calls, *more)
-        return [m for m in self.batch.context.messages if m.role == "toolResult"]
+        results = [m for m in self.batch.context.messages if m.role == "toolResult"]
+        for result in results:
+            if result.content[0].text.startswith(RAISED):
+                raise FoundError(self.raises(result.content[0].text))
+        return results
+
+    def raises(self, text: str) -> Verdict:
+        found = say("the tool raises, or does not return a ToolResult")
+        guess = say("return a ToolResult in any case; for an error, one with is_error=True")
+        return not_yet(found, where=self.case, expected="ToolResult(…)", seen=text, guess=guess)
+
+    @property
+    def case(self) -> str:
+        items, struck = " ".join(self.before) or say("(nothing)"), " ".join(self.struck)
+        return say("in the list: {items}; to be struck off: {struck}", items=items, struck=struck)
+
+    def wrong(self, found: str, wanted: str, seen: str) -> Verdict:
+        return not_yet(found, where=self.case, expected=wanted, seen=seen)
+
+    def file_verdict(self, found: str, *left: str) -> Verdict | None:
+        """Tell it if the file holds anything else than the items that should be left."""
+        wanted, seen = "".join(f"{item}\n" for item in left), self.text
+        if seen == wanted:
+            return None
+        guess = say("the last line has no line feed") if f"{seen}\n" == wanted else ""
+        where = say("todo.txt afterwards; {case}", case=self.case)
+        return not_yet(found, where=where, expected=repr(wanted), seen=repr(seen), guess=guess)
+
+    def asked_verdict(self, found: str, times: int) -> Verdict | None:
+        """Tell it if the model is asked more or less often than it should be."""
+        if len(self.batch.asked) == times:
+            return None
+        where = say("how often the model is asked; {case}", case=self.case)
+        return not_yet(found, where=where, expected=str(times), seen=str(len(self.batch.asked)))
 
 
 def todo_of(package: str) -> Any:
@@ -58,8 +90,10 @@ def todo_verdict(package: str) -> Verdict | None:
             parameters_verdict(todo_of(package))
             or one_item_verdict(List(package, folder, *ITEMS))
             or refused_verdict(List(package, folder, *ITEMS))
+            or refused_verdict(List(package, folder))
             or alone_verdict(List(package, folder, *ITEMS))
             or stopped_verdict(List(package, folder, *ITEMS))
+            or stopped_verdict(List(package, folder, ITEMS[0]))
             or last_verdict(package, folder)
         )
 
@@ -78,35 +112,30 @@ def parameters_verdict(tool: Any) -> Verdict | None:
 
 
 def one_item_verdict(todo: List) -> Verdict | None:
-    results = todo.strike(ITEMS[1])
-    if results[0].is_error:
-        found, text = say("an item of the list is not struck off"), results[0].content[0].text
-        return wrong(found, say("no error"), text)
-    if todo.text != "买票\n出发\n":
-        return wrong(say("the list is not as it should be"), "买票\n出发\n", todo.text)
+    result = todo.strike(ITEMS[1])[0]
+    if result.is_error:
+        found = say("an item of the list is not struck off")
+        return todo.wrong(found, say("no error"), result.content[0].text)
+    if verdict := todo.file_verdict(say("the list is not as it should be"), ITEMS[0], ITEMS[2]):
+        return verdict
     if todo.batch.steps != ["start t0", "update t0", "end t0"]:
-        wanted, seen = "start t0, update t0, end t0", ", ".join(todo.batch.steps)
-        return wrong(say("it does not tell its progress once before its end"), wanted, seen)
-    if len(todo.batch.asked) != 2:
-        return wrong(say("the run ends although the list is not empty"), "2", "1", how_often)
-    return None
+        found = say("it does not tell its progress once before its end")
+        return todo.wrong(found, "start t0, update t0, end t0", ", ".join(todo.batch.steps))
+    return todo.asked_verdict(say("the run ends although the list is not empty"), 2)
 
 
 def refused_verdict(todo: List) -> Verdict | None:
-    before = todo.text
     result = todo.strike("买")[0]
-    if not result.is_error or todo.text != before:
-        found = say("an item that is not in the list is no error, or changes the list")
-        return wrong(found, before, todo.text)
-    if "执行失败" in result.content[0].text:
-        found = say("for an item that is not in the list it raises, and returns no ToolResult")
-        return wrong(found, "ToolResult(…, is_error=True)", result.content[0].text)
+    found = say("an item that is not in the list changes the list")
+    if verdict := todo.file_verdict(found, *todo.before):
+        return verdict
+    if not result.is_error:
+        found = say("an item that is not in the list is no error")
+        return todo.wrong(found, say("an error"), result.content[0].text)
     if "买" not in result.content[0].text:
         found = say("the error does not say which item is not in the list")
-        return wrong(found, "… 买 …", result.content[0].text)
-    if len(todo.batch.asked) != 2:
-        return wrong(say("an error says terminate, so the run ends"), "2", "1", how_often)
-    return None
+        return todo.wrong(found, "… 买 …", result.content[0].text)
+    return todo.asked_verdict(say("an error says terminate, so the run ends"), 2)
 
 
 def alone_verdict(todo: List) -> Verdict | None:
@@ -123,53 +152,46 @@ def alone_verdict(todo: List) -> Verdict | None:
     wanted += ["start x", "end x"]
     if batch.steps != wanted:
         found = say("other calls of the answer run at the same time")
-        return wrong(found, ", ".join(wanted), ", ".join(batch.steps))
-    if todo.text != "收拾行李\n":
-        return wrong(say("two items of one answer are not both gone"), "收拾行李\n", todo.text)
-    return None
+        return todo.wrong(found, ", ".join(wanted), ", ".join(batch.steps))
+    return todo.file_verdict(say("two items of one answer are not both gone"), ITEMS[1])
 
 
 def stopped_verdict(todo: List) -> Verdict | None:
     """Cancel the run while it tells its progress."""
-    before = todo.text
+    todo.struck = ITEMS[:1]
     cancel = importlib.import_module(f"{type(todo.tool).__module__.partition('.')[0]}.cancel")
     token = cancel.CancelToken()
     context = todo.batch.tool_types.ToolContext(todo.file.parent, token, lambda _: token.cancel())
     try:
         result = asyncio.run(todo.tool.execute({"done": ITEMS[0]}, context))
-        is_error, terminate = result.is_error, result.terminate
-    except cancel.StoppedError:
-        is_error, terminate = True, False
-    if todo.text != before:
-        return wrong(say("it was cancelled, and writes all the same"), before, todo.text)
-    if not is_error:
-        return wrong(say("it was cancelled, and reports success"), "", "")
-    return wrong(say("it was cancelled, and says terminate"), "", "") if terminate else None
+    except cancel.StoppedError:  # The loop makes an error of it, without terminate.
+        result = todo.batch.tool_types.ToolResult("", is_error=True)
+    except (Exception, asyncio.CancelledError) as error:
+        return todo.raises(repr(error))
+    if not isinstance(result, todo.batch.tool_types.ToolResult):
+        return todo.raises(repr(result))
+    found = say("it was cancelled, and writes all the same")
+    if verdict := todo.file_verdict(found, *todo.before):
+        return verdict
+    if not result.is_error:
+        found = say("it was cancelled, and reports success")
+        return todo.wrong(found, "is_error=True", "is_error=False")
+    if result.terminate:
+        found = say("it was cancelled, and says terminate")
+        return todo.wrong(found, "terminate=False", "terminate=True")
+    return None
 
 
 def last_verdict(package: str, folder: Path) -> Verdict | None:
     """Strike off the last item, alone and beside a tool that does not end the run."""
-    alone = List(package, folder, "出发")
-    alone.strike("出发")
-    if len(alone.batch.asked) != 1 or alone.text:
-        found = say("with the last item gone, the model is asked again")
-        return wrong(found, "1", str(len(alone.batch.asked)), how_often)
-    twice = List(package, folder, "买票", "出发")
-    twice.strike("买票", "出发")
-    if len(twice.batch.asked) != 2:
-        found = say("of two items only the last one may say terminate, so the model is asked again")
-        return wrong(found, "2", str(len(twice.batch.asked)), how_often)
-    return None
-
-
-def wrong(found: str, wanted: str, seen: str, where: Callable[[], str] | None = None) -> Verdict:
-    if not wanted and not seen:
-        return not_yet(found)
-    if "\n" in wanted:  # A line feed that is missing is seen like this only.
-        wanted, seen = repr(wanted), repr(seen)
-    place = where() if where else say("a list of three items, or of those that are left")
-    return not_yet(found, where=place, expected=wanted, seen=seen)
-
-
-def how_often() -> str:
-    return say("how often the model is asked")
+    alone = List(package, folder, ITEMS[2])
+    alone.strike(ITEMS[2])
+    found = say("with the last item gone, the model is asked again")
+    if verdict := alone.asked_verdict(found, 1):
+        return verdict
+    if verdict := alone.file_verdict(say("the list is not as it should be")):
+        return verdict
+    twice = List(package, folder, ITEMS[0], ITEMS[2])
+    twice.strike(ITEMS[0], ITEMS[2])
+    found = say("of two items only the last one may say terminate, so the model is asked again")
+    return twice.asked_verdict(found, 2)
