@@ -12,7 +12,7 @@ from ..language import say
 from ..verdict import FoundError, Verdict, not_yet
 from .in_batches import Batch
 
-HISTORIES = 200
+HISTORIES = 1000
 
 
 def repaired_verdict(package: str) -> Verdict | None:
@@ -108,7 +108,7 @@ def histories(package: str, chance: random.Random, count: int) -> Iterator[list[
     for _ in range(count - 1):
         messages: list[Any] = []
         user_speaks = chance.choice((1, 1, 0.5, 0))
-        for turn in range(chance.choice((1, 1, 2, 3, 6))):
+        for turn in range(chance.choice((1, 2, 3, 6))):
             if chance.random() < user_speaks:
                 messages.append(types.user_text(f"u{turn}"))
             for answer in range(chance.choice((0, 0, 1, 3))):
